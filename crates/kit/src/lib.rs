@@ -16,6 +16,6 @@ pub mod text;
 pub mod tour;
 
 pub use exit::Exit;
-pub use failure::Failure;
+pub use failure::{Failure, Form};
 pub use invocation::Invocation;
 pub use places::Places;

@@ -1,0 +1,253 @@
+//! Programs that will not go away: each test starts one, and none may be left afterwards.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use kit::process::{Cancel, Ended, Job, Keep, Leftovers, Outcome, Spill};
+
+/// A duration for `sleep` that no other process uses, by which its survivors are found.
+fn forever(number: u32) -> String {
+    format!("{}.{number}", 100_000 + std::process::id())
+}
+
+fn sh(script: &str) -> Job {
+    Job::new("/bin/sh").args(["-c", script]).env("PATH", "/usr/local/bin:/usr/bin:/bin")
+}
+
+fn stopped_after(millis: u64, script: &str) -> Outcome {
+    sh(script).deadline(Duration::from_millis(millis)).run().unwrap()
+}
+
+fn alive(needle: &str) -> Vec<String> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
+    let lines = lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " "));
+    lines.filter(|line| line.contains(needle)).collect()
+}
+
+fn nobody_left(outcome: &Outcome, needle: &str) {
+    assert_eq!(outcome.survivors, Vec::<u32>::new());
+    assert_eq!(alive(needle), Vec::<String>::new());
+}
+
+fn children_of_ours() -> usize {
+    let tasks = format!("/proc/{0}/task", std::process::id());
+    let tasks = fs::read_dir(tasks).unwrap().flatten();
+    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    children.map(|children| children.split_whitespace().count()).sum()
+}
+
+#[test]
+fn a_program_that_ends_tells_its_status_and_both_streams() {
+    let outcome = sh("echo out; echo err >&2; exit 7").run().unwrap();
+    assert_eq!(outcome.ended, Ended::Exited(7));
+    assert_eq!((outcome.stdout.text().as_str(), outcome.stderr.text().as_str()), ("out\n", "err\n"));
+    let outcome = sh("kill -9 $$").run().unwrap();
+    assert_eq!(outcome.ended, Ended::Signalled(9));
+}
+
+#[test]
+fn merged_streams_keep_their_order() {
+    let outcome = sh("for i in 1 2 3; do echo o$i; echo e$i >&2; done").merged().run().unwrap();
+    assert_eq!(outcome.stdout.text(), "o1\ne1\no2\ne2\no3\ne3\n");
+}
+
+#[test]
+fn a_program_that_is_not_there_is_an_error_not_an_outcome() {
+    assert!(Job::new("/no/such/program").run().is_err());
+}
+
+#[test]
+fn only_what_was_put_into_the_environment_is_there() {
+    let outcome = Job::new("/usr/bin/env").env("ONLY", "this").run().unwrap();
+    let text = outcome.stdout.text();
+    let mut names: Vec<_> = text.lines().filter_map(|line| line.split('=').next()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ONLY", "SCRIMP_JOB"]);
+}
+
+#[test]
+fn children_in_the_background_die_at_the_deadline() {
+    let id = forever(1);
+    let started = Instant::now();
+    let outcome = stopped_after(100, &format!("sleep {id} & (sleep {id} & sleep {id} &) ; wait"));
+    assert_eq!(outcome.ended, Ended::DeadlinePassed);
+    nobody_left(&outcome, &id);
+    assert!(started.elapsed() < Duration::from_secs(5), "a deadline is a deadline");
+}
+
+#[test]
+fn children_that_detach_from_group_and_session_die_at_the_deadline() {
+    let id = forever(2);
+    let outcome = stopped_after(300, &format!("setsid sh -c 'setsid sleep {id} & sleep {id}' & sleep {id}"));
+    nobody_left(&outcome, &id);
+}
+
+#[test]
+fn a_daemon_that_forked_twice_dies_at_the_deadline() {
+    let id = forever(3);
+    let outcome = stopped_after(300, &format!("(setsid sh -c '(sleep {id} &) ' &) ; sleep {id}"));
+    nobody_left(&outcome, &id);
+}
+
+#[test]
+fn a_daemon_that_wiped_its_environment_dies_at_the_deadline() {
+    let id = forever(4);
+    let outcome = stopped_after(300, &format!("(env -i setsid /bin/sh -c '/bin/sleep {id} &' &) ; sleep {id}"));
+    nobody_left(&outcome, &id);
+}
+
+#[test]
+fn who_ignores_sigterm_or_is_stopped_dies_within_200_ms() {
+    let id = forever(5);
+    let script = format!("trap '' TERM INT HUP; sleep {id} & kill -STOP $!; while :; do sleep {id}; done");
+    let outcome = stopped_after(100, &script);
+    nobody_left(&outcome, &id);
+    let late = outcome.elapsed - Duration::from_millis(100);
+    assert!(late < Duration::from_secs(2), "killing took {late:?}, and {id} should be gone in 0.2 s of work");
+}
+
+#[test]
+fn a_polite_program_may_clean_up() {
+    let outcome = stopped_after(100, "trap 'echo bye; exit 0' TERM; while :; do sleep 0.01; done");
+    assert_eq!(outcome.ended, Ended::DeadlinePassed);
+    assert_eq!(outcome.stdout.text(), "bye\n");
+}
+
+#[test]
+fn a_program_that_forks_all_the_time_is_overtaken() {
+    let id = forever(6);
+    let outcome = stopped_after(200, &format!("while :; do setsid sleep {id} & sleep 0.002; done"));
+    nobody_left(&outcome, &id);
+}
+
+#[test]
+fn a_flood_of_output_is_drained_and_both_ends_are_kept() {
+    let folder = testkit::Home::new();
+    let path = folder.path().join("spill");
+    let keep = Keep { head: 10, tail: 10, spill: Some(Spill { path: path.clone(), max: 1 << 20 }) };
+    let outcome = sh("printf START; yes 0123456 | head -c 50000000; printf END").keep(keep).run().unwrap();
+    assert_eq!(outcome.stdout.total, 50_000_008);
+    assert_eq!(outcome.stdout.head, b"START01234");
+    assert!(outcome.stdout.tail.ends_with(b"END"));
+    assert_eq!(fs::metadata(&path).unwrap().len(), 1 << 20);
+    assert!(fs::read(&path).unwrap().starts_with(b"START0123456\n0123456\n"));
+    let said = outcome.stdout.text();
+    assert!(said.contains("49,999,988 bytes left out; all of it is in"), "{said}");
+}
+
+#[test]
+fn output_that_fits_makes_no_file() {
+    let folder = testkit::Home::new();
+    let path = folder.path().join("spill");
+    let keep = Keep { head: 4, tail: 4, spill: Some(Spill { path: path.clone(), max: 100 }) };
+    let outcome = sh("printf 12345678").keep(keep).run().unwrap();
+    assert_eq!((outcome.stdout.text().as_str(), path.exists()), ("12345678", false));
+}
+
+#[test]
+fn a_program_that_waits_for_input_finds_it_closed() {
+    let outcome = sh("cat; echo done").deadline(Duration::from_secs(20)).run().unwrap();
+    assert_eq!((outcome.ended, outcome.stdout.text().as_str()), (Ended::Exited(0), "done\n"));
+}
+
+#[test]
+fn input_goes_in_while_output_comes_out() {
+    let bytes = b"0123456789abcdef".repeat(200_000);
+    let outcome = Job::new("/bin/cat").stdin(bytes.clone()).run().unwrap();
+    assert_eq!(outcome.stdout.total, bytes.len() as u64);
+    assert_eq!(outcome.stdout.head, bytes[..1 << 20]);
+}
+
+#[test]
+fn input_that_nobody_reads_blocks_nobody() {
+    let outcome = sh("exec <&-; echo hi").stdin(vec![b'x'; 1 << 20]).run().unwrap();
+    assert_eq!((outcome.ended, outcome.stdout.text().as_str()), (Ended::Exited(0), "hi\n"));
+}
+
+#[test]
+fn a_child_that_keeps_the_pipe_open_does_not_keep_us_waiting() {
+    let id = forever(7);
+    let outcome = sh(&format!("sleep {id} & echo started")).deadline(Duration::from_secs(60)).run().unwrap();
+    assert_eq!((outcome.ended, outcome.stdout.text().as_str()), (Ended::Exited(0), "started\n"));
+    nobody_left(&outcome, &id);
+}
+
+#[test]
+fn a_child_may_be_left_behind_on_purpose() {
+    let id = forever(8);
+    let job = sh(&format!("setsid sleep {id} >/dev/null 2>&1 & echo started"));
+    let outcome = job.leftovers(Leftovers::Leave).run().unwrap();
+    assert_eq!(outcome.ended, Ended::Exited(0));
+    assert_eq!(alive(&id).len(), 1);
+    // We are its parent now, and still the next job that is killed must not take it along.
+    let outcome = stopped_after(50, "sleep 1000");
+    assert_eq!((outcome.survivors.len(), alive(&id).len()), (0, 1));
+    sh(&format!("pkill -f 'sleep {id}'")).run().unwrap();
+}
+
+#[test]
+fn killing_one_job_leaves_its_neighbour_alone() {
+    let id = forever(9);
+    let mut neighbour = sh(&format!("(setsid sleep {id} &); exec sleep {id}")).start().unwrap();
+    testkit::until(Duration::from_secs(10), || alive(&id).len() >= 2);
+    let outcome = stopped_after(50, "sleep 1000");
+    assert_eq!(outcome.ended, Ended::DeadlinePassed);
+    assert_eq!(alive(&id).len(), 2);
+    assert_eq!(neighbour.kill(), Vec::<u32>::new());
+    assert_eq!(alive(&id), Vec::<String>::new());
+}
+
+#[test]
+fn dropping_the_handle_kills_the_tree() {
+    let id = forever(10);
+    drop(sh(&format!("sleep {id} & sleep {id}")).start().unwrap());
+    testkit::until(Duration::from_secs(10), || alive(&id).is_empty());
+}
+
+#[test]
+fn cancelling_from_another_thread_ends_the_job() {
+    let id = forever(11);
+    let cancel = Cancel::default();
+    let other = cancel.clone();
+    let job = sh(&format!("echo up; sleep {id}")).cancel(&cancel);
+    let outcome = job.run_watched(&mut |_| other.cancel()).unwrap();
+    assert_eq!((outcome.ended, outcome.stdout.text().as_str()), (Ended::Cancelled, "up\n"));
+    nobody_left(&outcome, &id);
+}
+
+#[test]
+fn no_zombie_is_left_after_many_orphans() {
+    for _ in 0..20 {
+        sh("(setsid true &) ; (true &) ; true").run().unwrap();
+    }
+    sh("true").run().unwrap();
+    testkit::until(Duration::from_secs(10), || {
+        sh("true").run().unwrap();
+        children_of_ours() == 0
+    });
+}
+
+#[test]
+fn a_program_is_found_on_the_path_and_nowhere_else() {
+    let env = kit::invocation::Environment::of([("PATH", "relative:/nonexistent:/bin:/usr/bin")]);
+    assert_eq!(kit::process::find("sh", &env).as_deref(), Some(Path::new("/bin/sh")));
+    assert_eq!(kit::process::find("no-such-program", &env), None);
+}
+
+#[test]
+fn secrets_stay_out_of_a_minimal_environment() {
+    let env = kit::invocation::Environment::of([
+        ("PATH", "/bin"),
+        ("LC_ALL", "C"),
+        ("https_proxy", "x"),
+        ("ANTHROPIC_API_KEY", "secret"),
+        ("LD_PRELOAD", "evil"),
+        ("MINE", "1"),
+    ]);
+    let mut names: Vec<_> = kit::process::minimal_environment(&env, &["MINE"]);
+    names.sort();
+    let names: Vec<_> = names.iter().map(|(name, _)| name.to_str().unwrap()).collect();
+    assert_eq!(names, ["LC_ALL", "MINE", "PATH", "https_proxy"]);
+}
