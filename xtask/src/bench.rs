@@ -1,0 +1,33 @@
+//! Benchmarks: each is a program in `crates/<package>/benches/` that prints its table with a baseline of the same
+//! run and leaves the figures in `target/bench/<name>.json`.
+
+use crate::shell::{self, Done, cargo, target};
+
+/// Name, package, what it measures. A tool that moves in adds its lines here.
+const BENCHES: &[(&str, &str, &str)] = &[(
+    "foundation",
+    "scrimp",
+    "framing, sockets, journal, replace, SQLite opening and MCP, beside plain std",
+)];
+
+pub(crate) fn list() -> Done {
+    for (name, _, what) in BENCHES {
+        println!("{name:<14} {what}");
+    }
+    Ok(())
+}
+
+pub(crate) fn run(name: &str) -> Done {
+    let chosen: Vec<_> = BENCHES.iter().filter(|(known, _, _)| name == "all" || *known == name).collect();
+    if chosen.is_empty() {
+        return Err(format!("no benchmark `{name}`\nhint: `cargo xtask bench`"));
+    }
+    let folder = target().join("bench");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for (name, package, _) in chosen {
+        let mut bench = cargo(&["bench", "--locked", "--package", package, "--bench", name]);
+        bench.env("SCRIMP_BENCH_JSON", folder.join(format!("{name}.json")));
+        shell::run(&format!("bench {name}"), bench)?;
+    }
+    Ok(())
+}
