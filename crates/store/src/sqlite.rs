@@ -1,0 +1,276 @@
+//! One policy for opening a database; owners bring the schema. Nothing here knows a table.
+//!
+//! An up-to-date database is opened without a write lock, a write or an fsync. Everything else (making it,
+//! migrating it, setting a corrupt one aside) happens under the lock file `<database>.lock`, so that of several
+//! processes exactly one does it and the others find it done.
+//!
+//! *Policy:* WAL; no checkpoint when a connection closes, so that a short-lived process never pays for everybody's
+//! fsyncs (a commit that finds 1000 pages in the log still checkpoints); foreign keys enforced, except inside
+//! migrations, where rebuilding a table must not cascade; a schema is not trusted to call our functions; a private
+//! directory, and files 0600. A commit survives `kill -9`; whether it survives a power loss is [`Synchronous`].
+
+mod aside;
+mod migrate;
+
+use std::error::Error;
+use std::fmt;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kit::places::{self, PlaceError, SharedEntry};
+/// For owners: nobody else links it directly.
+pub use rusqlite;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::fs::{Access, access};
+use rustix::process::geteuid;
+
+use crate::FileError;
+use crate::fault::{At, folder_of};
+use crate::lock::{self, LockError};
+use aside::with_suffix;
+use migrate::Work;
+pub use migrate::{Migrated, Schema};
+
+/// How an owner wants its database opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    /// How long to wait for another writer or migration before giving up.
+    pub busy: Duration,
+    pub synchronous: Synchronous,
+}
+
+/// What a commit survives besides the death of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Synchronous {
+    /// Nothing: a power loss may corrupt the file. For what can be made again.
+    Off,
+    /// A power loss may take back the last commits, but never corrupts.
+    Normal,
+    /// A power loss takes back nothing: one fsync for each commit.
+    Full,
+}
+
+/// An open database, and what had to be done for it.
+#[derive(Debug)]
+pub struct Opened {
+    pub connection: Connection,
+    pub notes: Vec<Note>,
+}
+
+/// Something that the owner should put into its log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The file was no database or a broken one; it is kept, together with its log, under the new name.
+    SetAside {
+        path: PathBuf,
+        kept_as: PathBuf,
+        reason: String,
+    },
+    Migrated {
+        from: usize,
+        to: usize,
+    },
+}
+
+/// Why a database was not opened. Nothing in it was lost or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SqliteError {
+    #[error("`{}` has schema {found}, and this {application} knows up to {supported}", path.display())]
+    Newer { path: PathBuf, application: &'static str, found: i64, supported: usize },
+    #[error("`{}` is not a regular file", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("another process prepares the database")]
+    Lock(#[from] LockError),
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("cannot open the database `{}`", path.display())]
+    Sql { path: PathBuf, source: rusqlite::Error },
+}
+
+impl SqliteError {
+    /// Whether the file is no database, or a broken one.
+    fn is_corrupt(&self) -> bool {
+        let SqliteError::Sql { source, .. } = self else { return false };
+        matches!(source.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+    }
+
+    /// The command that helps, where there is one.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            SqliteError::Newer { application, .. } => {
+                Some(format!("`cargo xtask install` brings the newest {application}"))
+            }
+            SqliteError::NotAFile { path } => Some(format!(
+                "`ls -ld {}`, then move it out of the way",
+                places::shell_word(path.as_os_str())
+            )),
+            SqliteError::Lock(error) => error.hint(),
+            SqliteError::Place(error) => error.hint(),
+            SqliteError::File(error) => error.hint(),
+            SqliteError::Sql { path, source } => match source.sqlite_error_code()? {
+                ErrorCode::DiskFull | ErrorCode::SystemIoFailure => {
+                    Some(format!("`df -h {}`", places::shell_word(folder_of(path).as_os_str())))
+                }
+                ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
+                    Some(format!("`fuser -v {}`", places::shell_word(path.as_os_str())))
+                }
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Opens the database at `path` with the newest schema that `schema` describes, making or migrating it first where
+/// needed. The directory is made if missing and must be private. Waits for others for about [`Policy::busy`], then
+/// gives up with [`SqliteError::Lock`] or a busy [`SqliteError::Sql`].
+pub fn open(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Result<Opened, SqliteError> {
+    let folder = folder_of(path);
+    places::private_dir(folder, geteuid().as_raw())?;
+    access(folder, Access::WRITE_OK | Access::EXEC_OK).at("write in", folder)?;
+    if let Some(connection) = open_current(path, policy, schema)? {
+        return Ok(Opened { connection, notes: Vec::new() });
+    }
+    let _alone = lock::acquire(&with_suffix(path, ".lock"), schema.application, policy.busy)?;
+    prepare(path, policy, schema, unix_ms)
+}
+
+/// The quick way: none if the database is missing, old or broken, which is then looked at under the lock.
+fn open_current(path: &Path, policy: &Policy, schema: &Schema) -> Result<Option<Connection>, SqliteError> {
+    if look(path)? == SharedEntry::Absent {
+        return Ok(None);
+    }
+    match inspect(path, policy, schema) {
+        Ok((connection, Work::Nothing)) => finish(connection, path, policy).map(Some),
+        Ok((_, Work::From(_))) => Ok(None),
+        Err(error) if error.is_corrupt() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The slow way, alone: makes, migrates or sets aside.
+fn prepare(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Result<Opened, SqliteError> {
+    let mut notes = Vec::new();
+    // SQLite throws away a log that has no database, and it may hold all there is.
+    if aside::log_without_database(path).at("look at", path)? {
+        notes.push(aside::set_aside(path, unix_ms, "the database is gone and its log is left".to_owned())?);
+    }
+    loop {
+        if look(path)? == SharedEntry::Absent {
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).at("make", path)?;
+        }
+        match bring_up(path, policy, schema, unix_ms) {
+            Ok((connection, migrated)) => {
+                notes.extend(migrated);
+                return Ok(Opened { connection: finish(connection, path, policy)?, notes });
+            }
+            // A database that is broken as soon as it is made is not the old file's fault: told, not tried again.
+            Err(error) if error.is_corrupt() && notes.is_empty() => {
+                let reason = error.source().map_or_else(String::new, ToString::to_string);
+                notes.push(aside::set_aside(path, unix_ms, reason)?);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Looks again, now that nobody else can change the schema, and migrates.
+fn bring_up(
+    path: &Path,
+    policy: &Policy,
+    schema: &Schema,
+    unix_ms: i64,
+) -> Result<(Connection, Option<Note>), SqliteError> {
+    let (mut connection, work) = inspect(path, policy, schema)?;
+    let Work::From(from) = work else { return Ok((connection, None)) };
+    use_wal(&connection)
+        .and_then(|()| migrate::run(&mut connection, schema, from, unix_ms))
+        .map_err(|source| SqliteError::Sql { path: path.to_owned(), source })?;
+    Ok((connection, Some(Note::Migrated { from, to: schema.migrations.len() })))
+}
+
+/// Connects and says what is to be done; changes nothing.
+fn inspect(path: &Path, policy: &Policy, schema: &Schema) -> Result<(Connection, Work), SqliteError> {
+    let sql = |source| SqliteError::Sql { path: path.to_owned(), source };
+    let connection = connect(path, policy).map_err(sql)?;
+    let work = schema.needs(migrate::version(&connection).map_err(sql)?, path)?;
+    // A broken schema is found here and not by the owner's first query; after the version, because what a newer
+    // SQLite wrote may look broken to ours.
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(sql)?;
+    Ok((connection, work))
+}
+
+/// A connection that has changed nothing yet, and that will not write when it closes.
+#[expect(clippy::disallowed_methods, reason = "this is the one policy that the ban points to")]
+fn connect(path: &Path, policy: &Policy) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
+    connection.busy_timeout(policy.busy)?;
+    Ok(connection)
+}
+
+/// What only a database of a schema that we know is given.
+fn finish(connection: Connection, path: &Path, policy: &Policy) -> Result<Connection, SqliteError> {
+    let level = match policy.synchronous {
+        Synchronous::Off => "OFF",
+        Synchronous::Normal => "NORMAL",
+        Synchronous::Full => "FULL",
+    };
+    use_wal(&connection)
+        .and_then(|()| connection.pragma_update(None, "synchronous", level))
+        .and_then(|()| connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true))
+        .map_err(|source| SqliteError::Sql { path: path.to_owned(), source })?;
+    close_to_others(path).at("make private", path)?;
+    Ok(connection)
+}
+
+/// Changes nothing where WAL is on already.
+fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)).map(drop)
+}
+
+/// Files of an older tool may be open to others; SQLite gives its log the mode of the database.
+fn close_to_others(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    for suffix in ["", "-wal", "-shm"] {
+        match fs::set_permissions(with_suffix(path, suffix), Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// A regular file of ours that we may write, or nothing at all. SQLite itself would follow a link, and would open
+/// what it may not write as if nothing were wrong.
+fn look(path: &Path) -> Result<SharedEntry, SqliteError> {
+    let entry = places::shared_entry(path, geteuid().as_raw())?;
+    match entry {
+        SharedEntry::Absent => {}
+        SharedEntry::File => access(path, Access::READ_OK | Access::WRITE_OK).at("read and write", path)?,
+        _ => return Err(SqliteError::NotAFile { path: path.to_owned() }),
+    }
+    Ok(entry)
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::SetAside { path, kept_as, reason } => {
+                write!(f, "`{}` was set aside as `{}`: {reason}", path.display(), kept_as.display())
+            }
+            Note::Migrated { from, to } => write!(f, "schema {from} became {to}"),
+        }
+    }
+}
