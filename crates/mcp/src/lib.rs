@@ -1,1 +1,24 @@
-//! placeholder
+//! The Model Context Protocol over any stream of bytes, as server and as client: JSON-RPC 2.0, one message per
+//! line, threads and channels.
+//!
+//! Nothing here knows a tool of ours, starts a process, opens a socket, prints, or reads the environment.
+#![forbid(unsafe_code)]
+
+pub mod client;
+mod fuzz;
+mod message;
+mod queue;
+mod server;
+mod tool;
+mod version;
+
+pub use client::Client;
+pub use fuzz::fuzz_server;
+pub use message::RpcError;
+pub use server::{ServeError, Server, ServerInfo, serve};
+pub use tool::{BadArguments, Call, Cancel, Content, Tool, ToolResult};
+pub use version::Version;
+
+/// The longest line that either side takes. What we write ourselves is not capped: the size of a tool's result
+/// is its owner's business.
+pub const LINE_CAP: wire::frame::Cap = wire::frame::Cap(4 << 20);
