@@ -117,18 +117,29 @@ impl Places {
 /// must not be able to rename what is in it, so that a HOME of somebody else is refused before anything is
 /// written to it.
 pub fn private_dir(path: &Path, uid: u32) -> Result<(), PlaceError> {
+    if look_private(path, uid)? == Presence::There {
+        return Ok(());
+    }
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| PlaceError::new(path, Fault::Io(error.kind())))?;
+    // Again: somebody may have been quicker.
+    check_private(path, uid)
+}
+
+/// Whether a private directory is there, or at least could be made. Looks and writes nothing.
+pub fn look_private(path: &Path, uid: u32) -> Result<Presence, PlaceError> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            check_ancestor(path, uid)?;
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(path)
-                .map_err(|error| PlaceError::new(path, Fault::Io(error.kind())))?;
-            check_private(path, uid)
+            check_ancestor(path, uid).map(|()| Presence::NotYet)
         }
-        _ => check_private(path, uid),
+        _ => check_private(path, uid).map(|()| Presence::There),
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Presence {
+    There,
+    NotYet,
 }
 
 /// What stands at a name in a directory that we share with strangers.
@@ -202,7 +213,8 @@ fn check_ancestor(path: &Path, uid: u32) -> Result<(), PlaceError> {
         if others_write && !sticky {
             return Err(PlaceError::new(ancestor, Fault::Open(metadata.mode() & 0o7777)));
         }
-        return Ok(());
+        let may_write = rustix::fs::access(ancestor, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
+        return may_write.map_err(|error| PlaceError::new(ancestor, Fault::Io(io::Error::from(error).kind())));
     }
     Ok(())
 }

@@ -1,1 +1,63 @@
-//! soon
+//! The front door: shows what the tools do, says what works here, adds up what was saved, and is the one place where
+//! they become one program. Knows every tool by its row in [`tools::TOOLS`] and by nothing else.
+#![forbid(unsafe_code)]
+
+mod cli;
+mod doctor;
+pub mod reference;
+mod savings;
+pub mod tools;
+mod tour;
+
+use kit::{Exit, Failure, Form, Invocation};
+
+use cli::Request;
+use tools::{TOOLS, Tool};
+
+/// Runs `scrimp`.
+pub fn run(invocation: Invocation) -> Exit {
+    dispatch(invocation, TOOLS)
+}
+
+/// A tool's arguments are its own: they are handed over as they were typed, before anything here looks at them.
+fn dispatch(mut invocation: Invocation, tools: &[Tool]) -> Exit {
+    let first = invocation.args.first().and_then(|arg| arg.to_str());
+    if let Some(tool) = first.and_then(|name| tools.iter().find(|tool| tool.name == name)) {
+        let rest = invocation.args.split_off(1);
+        return (tool.run)(invocation.into_subcommand(tool.name, rest));
+    }
+    let request = match cli::parse(&invocation, tools) {
+        Ok(request) => request,
+        Err(error) => return refuse(&mut invocation, &error),
+    };
+    let form = request.form();
+    let result = answer(&mut invocation, &request, tools);
+    invocation.conclude(result, form)
+}
+
+fn answer(invocation: &mut Invocation, request: &Request, tools: &[Tool]) -> Result<Exit, Failure> {
+    match request {
+        Request::Welcome => invocation.print(&cli::welcome(tools)).map(|()| Exit::Done),
+        Request::Tour => tour::run(invocation, tools),
+        Request::Doctor(form) => doctor::run(invocation, tools, *form),
+        Request::Savings(form) => savings::run(invocation, tools, *form),
+        Request::Completions(shell) => {
+            invocation.print(&cli::completions(tools, *shell)).map(|()| Exit::Done)
+        }
+    }
+}
+
+/// Help and version were asked for and go to standard output; anything else is wrong usage.
+fn refuse(invocation: &mut Invocation, error: &clap::Error) -> Exit {
+    let words = cli::words(error, invocation);
+    if !error.use_stderr() {
+        let printed = invocation.print(&words).map(|()| Exit::Done);
+        return invocation.conclude(printed, Form::Text);
+    }
+    // Not being able to say it changes nothing: the exit still tells.
+    let _ = invocation.stderr.write_all(words.as_bytes());
+    Exit::Usage
+}
+
+#[cfg(test)]
+mod tests;

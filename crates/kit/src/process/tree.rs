@@ -18,8 +18,9 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 const MARK: &str = "SCRIMP_JOB";
 /// What a tree is given to end by itself after SIGTERM.
 const POLITE: Duration = Duration::from_millis(50);
-/// When to give up on what cannot be killed. Together with [`POLITE`] below the promised 200 ms.
-const INSIST: Duration = Duration::from_millis(120);
+/// When to give up on what cannot be killed. What can be is gone after some milliseconds; a machine under load takes
+/// longer to notice.
+const INSIST: Duration = Duration::from_secs(1);
 
 /// Our own children: the only ones that a hunt for orphans must not touch. Locked while a child is born and while
 /// one is hunted, so that no hunt sees a child before it carries its mark.

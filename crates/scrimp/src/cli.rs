@@ -1,0 +1,107 @@
+//! What was typed, and what it means. Declares the front door's own commands once: help, completions and the
+//! generated page come from here.
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
+use kit::{Form, Invocation};
+
+use crate::tools::Tool;
+
+/// What is wanted.
+pub(crate) enum Request {
+    Welcome,
+    Tour,
+    Doctor(Form),
+    Savings(Form),
+    Completions(Shell),
+}
+
+impl Request {
+    /// How a failure is to be told.
+    pub(crate) fn form(&self) -> Form {
+        match self {
+            Request::Doctor(form) | Request::Savings(form) => *form,
+            Request::Welcome | Request::Tour | Request::Completions(_) => Form::Text,
+        }
+    }
+}
+
+#[derive(Parser)]
+#[command(name = "scrimp", version, about = "Spend tokens like they are yours", max_term_width = 100)]
+struct Typed {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show what scrimp does, here and now, without installing anything
+    Tour,
+    /// Say what works on this machine and what does not
+    Doctor {
+        /// Print one JSON object for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add up what the tools have saved
+    Savings {
+        /// Print one JSON object for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a completion script for a shell
+    Completions { shell: Shell },
+}
+
+/// The whole command line with the tools in it.
+pub(crate) fn command(tools: &[Tool]) -> clap::Command {
+    let own = Typed::command();
+    tools.iter().fold(own, |command, tool| {
+        command.subcommand((tool.command)().name(tool.name).about(tool.about))
+    })
+}
+
+pub(crate) fn parse(invocation: &Invocation, tools: &[Tool]) -> Result<Request, clap::Error> {
+    let typed = [OsString::from("scrimp")].into_iter().chain(invocation.args.iter().cloned());
+    let matches = command(tools).try_get_matches_from(typed)?;
+    let form = |json| if json { Form::Json } else { Form::Text };
+    Ok(match Typed::from_arg_matches(&matches)?.command {
+        None => Request::Welcome,
+        Some(Command::Tour) => Request::Tour,
+        Some(Command::Doctor { json }) => Request::Doctor(form(json)),
+        Some(Command::Savings { json }) => Request::Savings(form(json)),
+        Some(Command::Completions { shell }) => Request::Completions(shell),
+    })
+}
+
+/// An answer of the parser, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn words(error: &clap::Error, invocation: &Invocation) -> String {
+    let looked_at = if error.use_stderr() { invocation.terminal.stderr } else { invocation.terminal.stdout };
+    let rendered = error.render();
+    if looked_at && invocation.env.text("NO_COLOR").is_none() {
+        return rendered.ansi().to_string();
+    }
+    rendered.to_string()
+}
+
+pub(crate) fn completions(tools: &[Tool], shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(tools), "scrimp", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The first screen.
+pub(crate) fn welcome(tools: &[Tool]) -> String {
+    let mut lines = format!("scrimp {} · spend tokens like they are yours\n\n", env!("CARGO_PKG_VERSION"));
+    let own = [
+        ("tour", "what it does, shown here in a few seconds; nothing is installed"),
+        ("doctor", "what works on this machine and what does not"),
+        ("savings", "what was saved so far"),
+    ];
+    for (name, about) in own.into_iter().chain(tools.iter().map(|tool| (tool.name, tool.about))) {
+        lines.push_str(&format!("  scrimp {name:<10} {about}\n"));
+    }
+    lines
+}

@@ -1,0 +1,106 @@
+//! The front door with a tool that exists only here: one row must be enough to become part of everything.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use kit::doctor::Check;
+use kit::invocation::{Clock, Environment, Program, Terminal};
+use kit::{Exit, Invocation, savings, tour};
+
+use crate::dispatch;
+use crate::tools::Tool;
+
+const ECHO: Tool = Tool {
+    name: "echo",
+    about: "Say it again",
+    run: |mut invocation| {
+        let said = format!("{} {:?}\n", invocation.program.spoken(), invocation.args);
+        let printed = invocation.print(&said).map(|()| Exit::Budget);
+        invocation.conclude(printed, kit::Form::Text)
+    },
+    command: || clap::Command::new("echo").arg(clap::arg!(--loud "Say it loudly")),
+    tour: |_| Ok(tour::Sight { title: "Echo".into(), lines: vec!["it came back".into()] }),
+    doctor: |_, _| vec![Check::fail("echo", "no mountain").hint("`climb`")],
+    savings: |_| {
+        Ok(vec![savings::Row { tool: "echo".into(), what: "shouts".into(), without: 10, with: 4 }])
+    },
+    files: &[],
+    variables: &[],
+};
+
+#[derive(Clone, Default)]
+struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn scrimp(args: &[&str]) -> (String, Exit) {
+    let home = testkit::Home::new();
+    let page = Page::default();
+    let invocation = Invocation {
+        program: Program::new("scrimp", None),
+        args: args.iter().map(Into::into).collect(),
+        env: Environment::of(home.environment()),
+        cwd: home.path().into(),
+        stdin: Box::new(io::empty()),
+        stdout: Box::new(page.clone()),
+        stderr: Box::new(page.clone()),
+        terminal: Terminal::default(),
+        clock: Clock::system(),
+    };
+    let exit = dispatch(invocation, &[ECHO]);
+    let bytes = page.0.lock().unwrap().clone();
+    (String::from_utf8(bytes).unwrap(), exit)
+}
+
+#[test]
+fn a_tool_gets_its_arguments_as_they_were_typed_and_its_exit_is_ours() {
+    let said = scrimp(&["echo", "--help", "--unknown", "-x"]);
+    assert_eq!(said, ("scrimp echo [\"--help\", \"--unknown\", \"-x\"]\n".to_owned(), Exit::Budget));
+}
+
+#[test]
+fn a_tool_is_in_the_help_the_first_screen_and_the_completions() {
+    assert!(scrimp(&["--help"]).0.contains("echo         Say it again"));
+    assert!(scrimp(&[]).0.contains("scrimp echo       Say it again"));
+    for shell in ["bash", "zsh", "fish"] {
+        let (script, exit) = scrimp(&["completions", shell]);
+        assert!(exit == Exit::Done && script.contains("loud"), "{shell}: {script}");
+    }
+}
+
+#[test]
+fn a_tool_is_a_stop_of_the_tour() {
+    let (said, exit) = scrimp(&["tour"]);
+    assert!(said.contains("Echo      it came back") && said.contains("what it does here: echo"), "{said}");
+    assert_eq!(exit, Exit::Done);
+}
+
+#[test]
+fn a_tools_finding_is_the_doctors_and_fails_it() {
+    let (said, exit) = scrimp(&["doctor"]);
+    assert!(said.contains("fail  echo") && said.contains("hint: `climb`"), "{said}");
+    assert_eq!(exit, Exit::Failed);
+}
+
+#[test]
+fn a_tools_savings_are_added_up() {
+    let said = scrimp(&["savings"]).0;
+    assert_eq!(said, "echo  shouts  10 tokens -> 4  60 % less\n");
+    let json = scrimp(&["savings", "--json"]).0;
+    assert!(json.contains("\"without\":10,\"with\":4}"), "{json}");
+}
+
+#[test]
+fn a_typo_is_wrong_usage_and_finds_its_word() {
+    let (said, exit) = scrimp(&["docter"]);
+    assert!(said.starts_with("error: unrecognized subcommand 'docter'") && said.contains("'doctor'"), "{said}");
+    assert_eq!(exit, Exit::Usage);
+}

@@ -1,0 +1,25 @@
+//! The tools of this build. A tool that moves in adds one row, and with it a subcommand, a completion, a stop of the
+//! tour, a section of the doctor, rows of savings, and lines of the generated pages.
+
+use kit::doctor::Check;
+use kit::places::{Entry, Variable};
+use kit::{Exit, Failure, Invocation, Places, savings, tour};
+
+/// What a tool is to the front door.
+pub struct Tool {
+    pub name: &'static str,
+    /// One line for the list of commands.
+    pub about: &'static str,
+    /// The same entry that the tool's own binary calls.
+    pub run: fn(Invocation) -> Exit,
+    /// Its flags and subcommands, for help and completions. Parsing stays the tool's.
+    pub command: fn() -> clap::Command,
+    pub tour: tour::Stop,
+    pub doctor: fn(&Invocation, &Places) -> Vec<Check>,
+    pub savings: fn(&Places) -> Result<Vec<savings::Row>, Failure>,
+    pub files: &'static [Entry],
+    pub variables: &'static [Variable],
+}
+
+/// In the order of the tour.
+pub const TOOLS: &[Tool] = &[];

@@ -1,0 +1,190 @@
+//! The front door as its user meets it: the real binary, its output and its exit.
+
+#![allow(clippy::disallowed_methods, reason = "fixtures are plain files")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+use testkit::{Home, Output, bin, hostile};
+
+fn scrimp(home: &Home, args: &[&str]) -> Command {
+    let mut command = home.command(bin("scrimp"));
+    command.args(args).current_dir(home.path());
+    command
+}
+
+fn run(home: &Home, args: &[&str]) -> Output {
+    home.run(&mut scrimp(home, args))
+}
+
+/// Every path below the home, so that a test can say what was written.
+fn everything(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        found.push(entry.path().display().to_string());
+        if entry.path().is_dir() {
+            found.extend(everything(&entry.path()));
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn the_first_screen_says_where_to_go() {
+    let home = Home::new();
+    assert_snapshot!(run(&home, &[]).transcript(), @r"
+    ");
+}
+
+#[test]
+fn the_tour_ends_well_and_leaves_nothing() {
+    let home = Home::new();
+    let before = everything(home.path());
+    let said = run(&home, &["tour"]).ok();
+    for title in ["Private", "Durable", "Local", "Contained", "Spoken", "Next:  scrimp doctor"] {
+        assert!(said.stdout.contains(title), "no {title} in:\n{}", said.stdout);
+    }
+    assert!(said.stdout.contains("999 entries kept") && said.stdout.contains(" 0 survivors"), "{}", said.stdout);
+    assert_eq!(everything(home.path()), before);
+}
+
+#[test]
+fn the_tour_needs_no_home_that_can_be_written() {
+    let home = Home::new();
+    let locked = home.path().join("locked");
+    fs::create_dir(&locked).unwrap();
+    fs::set_permissions(&locked, Permissions::from_mode(0o500)).unwrap();
+    home.run(scrimp(&home, &["tour"]).env("HOME", &locked)).ok();
+    assert_eq!(everything(&locked), Vec::<String>::new());
+}
+
+#[test]
+fn a_doctor_in_a_good_home_finds_nothing_wrong() {
+    let home = Home::new();
+    let said = run(&home, &["doctor"]).ok();
+    assert!(said.stdout.lines().all(|line| line.starts_with(" ok ")), "{}", said.stdout);
+    assert!(said.stdout.contains("state      ~/"), "{}", said.stdout);
+    let json: serde_json::Value = serde_json::from_str(&run(&home, &["doctor", "--json"]).ok().stdout).unwrap();
+    assert_eq!(json["ok"], true);
+    let subjects: Vec<_> = json["checks"].as_array().unwrap().iter().map(|check| &check["subject"]).collect();
+    assert!(subjects.len() >= 8, "{subjects:?}");
+}
+
+/// What the doctor says about one subject when the home is `path` and the XDG variables are unset.
+fn examined(home: &Home, path: &Path, subject: &str) -> String {
+    let mut command = scrimp(home, &["doctor"]);
+    for name in ["DATA_HOME", "CONFIG_HOME", "STATE_HOME", "CACHE_HOME", "RUNTIME_DIR"] {
+        command.env_remove(format!("XDG_{name}"));
+    }
+    let said = home.run(command.env("HOME", path));
+    assert_eq!(said.code, 1, "{}", said.transcript());
+    let lines = said.stdout.lines().skip_while(|line| !line.starts_with(&format!(" fail  {subject} ")));
+    let words = lines.take(2).map(str::trim).collect::<Vec<_>>().join("\n");
+    words.replace(home.path().to_str().unwrap(), "[HOME]")
+}
+
+#[test]
+fn a_home_that_is_a_file_is_a_finding_with_a_hint() {
+    let home = Home::new();
+    let file = home.write("file", "mine");
+    assert_snapshot!(examined(&home, &file, "state"), @"");
+    assert_eq!(home.read("file"), "mine");
+}
+
+#[test]
+fn a_home_that_does_not_exist_could_still_be_made() {
+    let home = Home::new();
+    let said = home.run(scrimp(&home, &["doctor"]).env("HOME", home.path().join("gone")));
+    assert_eq!(said.code, 0, "{}", said.transcript());
+}
+
+#[test]
+fn a_home_that_leads_to_somebody_elses_is_refused_before_anything_is_written() {
+    let home = Home::new();
+    let foreign = home.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    hostile::foreign(&foreign);
+    let link = home.path().join("link");
+    symlink(&foreign, &link).unwrap();
+    assert_snapshot!(examined(&home, &link, "state"), @"");
+    assert_eq!(everything(&foreign), Vec::<String>::new());
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_a_finding() {
+    let home = Home::new();
+    let said = hostile::small_disk(1 << 16, |disk| {
+        // Read-only for root as well.
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(format!(
+            "mount -o remount,ro '{0}' && HOME='{0}' exec '{1}' doctor",
+            disk.display(),
+            bin("scrimp").display()
+        ));
+        command
+    });
+    assert!(said.contains("read-only"), "{said}");
+}
+
+#[test]
+fn a_runtime_directory_of_somebody_else_is_not_followed_and_said_so() {
+    let home = Home::new();
+    let foreign = home.path().join("run-of-somebody");
+    fs::create_dir(&foreign).unwrap();
+    hostile::foreign(&foreign);
+    let said = home.run(scrimp(&home, &["doctor"]).env("XDG_RUNTIME_DIR", &foreign)).ok();
+    assert!(said.stdout.contains("XDG_RUNTIME_DIR is not followed: "), "{}", said.stdout);
+    let said = home.run(scrimp(&home, &["doctor"]).env("XDG_RUNTIME_DIR", "relative/run")).ok();
+    assert!(said.stdout.contains("`relative/run` is not an absolute path"), "{}", said.stdout);
+    home.run(scrimp(&home, &["doctor"]).env_remove("XDG_RUNTIME_DIR")).ok();
+}
+
+#[test]
+fn a_hooks_trouble_is_told_by_the_doctor() {
+    let home = Home::new();
+    home.write(home.state().join("scrimp/drip.log"), "{\"ts\":1,\"event\":\"store is locked\"}\n");
+    fs::set_permissions(home.state().join("scrimp"), Permissions::from_mode(0o700)).unwrap();
+    let said = run(&home, &["doctor"]).ok();
+    assert!(said.stdout.contains("warn  drip") && said.stdout.contains("store is locked"), "{}", said.stdout);
+}
+
+#[test]
+fn nothing_counted_is_said_as_such() {
+    let home = Home::new();
+    assert_snapshot!(run(&home, &["savings"]).transcript(), @"");
+    assert_snapshot!(run(&home, &["savings", "--json"]).transcript(), @"");
+}
+
+#[test]
+fn wrong_usage_ends_with_two_and_says_what_was_wrong() {
+    let home = Home::new();
+    assert_snapshot!(run(&home, &["doctor", "--jsno"]).transcript(), @"");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let home = Home::new();
+    let mut child = scrimp(&home, &["completions", "zsh"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn completions_are_scripts_that_the_shells_accept() {
+    let home = Home::new();
+    for (shell, check) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
+        let script = home.write(format!("scrimp.{shell}"), run(&home, &["completions", shell]).ok().stdout);
+        home.run(home.command(check).arg("-n").arg(&script)).ok();
+    }
+}
+
+#[test]
+fn the_version_is_one_line() {
+    let home = Home::new();
+    let version = format!("scrimp {}\n", env!("CARGO_PKG_VERSION"));
+    assert_eq!(run(&home, &["--version"]).ok().stdout, version);
+}
