@@ -118,6 +118,9 @@ pub struct SuggestRequest {
     pub repo_key: Option<String>,
     #[serde(default = "three")]
     pub limit: usize,
+    /// What is typed so far; every suggestion begins with it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub prefix: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
