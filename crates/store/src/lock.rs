@@ -74,10 +74,10 @@ pub fn try_acquire(path: &Path, label: &str) -> Result<Lock, LockError> {
 
 /// Takes the lock, waiting for at most `patience`; then gives up with [`LockError::Held`].
 pub fn acquire(path: &Path, label: &str, patience: Duration) -> Result<Lock, LockError> {
-    let deadline = Instant::now() + patience;
+    let start = Instant::now();
     loop {
         let file = open(path)?;
-        let remaining = deadline.saturating_duration_since(Instant::now());
+        let remaining = patience.saturating_sub(start.elapsed());
         let locked = lock_within(&file, Mode::Exclusive, remaining).at("lock", path)?
             || (only_askers(&file) && lock_within(&file, Mode::Exclusive, ASKERS).at("lock", path)?);
         if !locked {
@@ -148,7 +148,7 @@ pub(crate) enum Mode {
 /// Tries until the lock is ours (true) or `patience` is over (false). At least one try.
 #[expect(clippy::disallowed_methods, reason = "this is the polling with a deadline that others call")]
 pub(crate) fn lock_within(file: &File, mode: Mode, patience: Duration) -> io::Result<bool> {
-    let deadline = Instant::now() + patience;
+    let start = Instant::now();
     loop {
         let tried = match mode {
             Mode::Exclusive => file.try_lock(),
@@ -157,7 +157,7 @@ pub(crate) fn lock_within(file: &File, mode: Mode, patience: Duration) -> io::Re
         match tried {
             Ok(()) => return Ok(true),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if Instant::now() >= deadline => return Ok(false),
+            Err(TryLockError::WouldBlock) if start.elapsed() >= patience => return Ok(false),
             Err(TryLockError::WouldBlock) => thread::sleep(POLL),
         }
     }

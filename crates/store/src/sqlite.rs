@@ -83,7 +83,7 @@ pub enum SqliteError {
     Newer { path: PathBuf, application: &'static str, found: i64, supported: usize },
     #[error("`{}` is not a regular file", path.display())]
     NotAFile { path: PathBuf },
-    #[error("another process prepares the database")]
+    #[error(transparent)]
     Lock(#[from] LockError),
     #[error(transparent)]
     Place(#[from] PlaceError),
