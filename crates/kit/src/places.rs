@@ -129,9 +129,7 @@ pub fn private_dir(path: &Path, uid: u32) -> Result<(), PlaceError> {
 /// Whether a private directory is there, or at least could be made. Looks and writes nothing.
 pub fn look_private(path: &Path, uid: u32) -> Result<Presence, PlaceError> {
     match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            check_ancestor(path, uid).map(|()| Presence::NotYet)
-        }
+        Err(error) if is_missing(&error) => check_ancestor(path, uid).map(|()| Presence::NotYet),
         _ => check_private(path, uid).map(|()| Presence::There),
     }
 }
@@ -194,12 +192,17 @@ fn refuse_foreign(path: &Path, metadata: &Metadata, uid: u32) -> Result<(), Plac
     }
 }
 
+/// Nothing is below a file either; which one is in the way tells the nearest thing that exists.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
 fn check_ancestor(path: &Path, uid: u32) -> Result<(), PlaceError> {
     for ancestor in path.ancestors().skip(1) {
         // Followed on purpose: a HOME that is a symlink is judged by where it leads.
         let metadata = match fs::metadata(ancestor) {
             Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) if is_missing(&error) => continue,
             Err(error) => return Err(PlaceError::new(ancestor, Fault::Io(error.kind()))),
         };
         if !metadata.is_dir() {
@@ -213,8 +216,10 @@ fn check_ancestor(path: &Path, uid: u32) -> Result<(), PlaceError> {
         if others_write && !sticky {
             return Err(PlaceError::new(ancestor, Fault::Open(metadata.mode() & 0o7777)));
         }
-        let may_write = rustix::fs::access(ancestor, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
-        return may_write.map_err(|error| PlaceError::new(ancestor, Fault::Io(io::Error::from(error).kind())));
+        let may_write =
+            rustix::fs::access(ancestor, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
+        return may_write
+            .map_err(|error| PlaceError::new(ancestor, Fault::Io(io::Error::from(error).kind())));
     }
     Ok(())
 }

@@ -130,7 +130,10 @@ mod tests {
     #[test]
     fn a_clip_keeps_both_ends_and_says_what_is_missing() {
         assert_eq!(clip("short", 10, "x"), "short");
-        assert_eq!(clip(&"ab".repeat(1000), 8, "read it all"), "abab\n[… 1,992 bytes left out; read it all …]\nabab");
+        assert_eq!(
+            clip(&"ab".repeat(1000), 8, "read it all"),
+            "abab\n[… 1,992 bytes left out; read it all …]\nabab"
+        );
         assert_eq!(clip("日日日", 4, ""), "\n[… 6 bytes left out …]\n日");
     }
 

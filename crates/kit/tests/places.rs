@@ -16,9 +16,8 @@ fn uid() -> u32 {
 }
 
 fn resolve(variables: &[(&str, &Path)]) -> Places {
-    let lookup = |name: &str| {
-        variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
-    };
+    let lookup =
+        |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
     Places::resolve(lookup, None, uid()).unwrap()
 }
 
@@ -58,13 +57,16 @@ fn relative_variables_are_not_followed_and_said_so() {
     let places = resolve(&[("HOME", Path::new("/h")), ("XDG_DATA_HOME", Path::new("share"))]);
     assert_eq!(places.data, Path::new("/h/.local/share"));
     let (name, error) = &places.ignored[0];
-    assert_eq!((name.as_str(), error.to_string().as_str()), ("XDG_DATA_HOME", "`share` is not an absolute path"));
+    assert_eq!(
+        (name.as_str(), error.to_string().as_str()),
+        ("XDG_DATA_HOME", "`share` is not an absolute path")
+    );
 }
 
 #[test]
 fn a_runtime_directory_must_be_private_and_ours() {
     let home = Home::new();
-    let runtime = home.path().join("run");
+    let runtime = home.path().join("my run");
     fs::create_dir(&runtime).unwrap();
     let given: &[(&str, &Path)] = &[("HOME", home.path()), ("XDG_RUNTIME_DIR", &runtime)];
     mode(&runtime, 0o700);
@@ -73,7 +75,7 @@ fn a_runtime_directory_must_be_private_and_ours() {
     assert_eq!(resolve(given).runtime, None);
     assert_eq!(resolve(given).ignored.len(), 1);
     mode(&runtime, 0o700);
-    testkit::hostile::foreign(&runtime);
+    testkit::hostile::give_away(&runtime);
     let places = resolve(given);
     assert_eq!(places.runtime_dir("clai"), PathBuf::from(format!("/tmp/clai-{}", uid())));
     assert!(places.ignored[0].1.to_string().contains("belongs to user 65534"), "{:?}", places.ignored);
@@ -107,12 +109,12 @@ fn a_home_that_is_a_file_a_link_or_somebody_elses_is_refused_and_left_alone() {
     let home = Home::new();
     let file = home.path().join("file");
     fs::write(&file, "mine").unwrap();
-    assert_eq!(refused(&home, &file.join(".local/share")), "`[HOME]/file/.local`: not a directory");
+    assert_eq!(refused(&home, &file.join(".local/share")), "`[HOME]/file` is not a directory");
     assert_eq!(refused(&home, &file), "`[HOME]/file` is not a directory");
 
     let foreign = home.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
-    testkit::hostile::foreign(&foreign);
+    testkit::hostile::give_away(&foreign);
     let link = home.path().join("link");
     symlink(&foreign, &link).unwrap();
     for path in [foreign.join(".local/share/x"), link.join(".local/share/x")] {
@@ -150,7 +152,7 @@ fn an_entry_of_a_shared_directory_is_absent_or_ours() {
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     assert_eq!(shared_entry(&path, uid()).unwrap(), SharedEntry::Socket);
     drop(listener);
-    testkit::hostile::foreign(&path);
+    testkit::hostile::give_away(&path);
     assert!(shared_entry(&path, uid()).unwrap_err().to_string().contains("belongs to user 65534"));
     let link = home.path().join("link");
     symlink(home.path().join("nowhere"), &link).unwrap();

@@ -94,7 +94,8 @@ fn a_daemon_that_forked_twice_dies_at_the_deadline() {
 #[test]
 fn a_daemon_that_wiped_its_environment_dies_at_the_deadline() {
     let id = forever(4);
-    let outcome = stopped_after(300, &format!("(env -i setsid /bin/sh -c '/bin/sleep {id} &' &) ; sleep {id}"));
+    let outcome =
+        stopped_after(300, &format!("(env -i setsid /bin/sh -c '/bin/sleep {id} &' &) ; sleep {id}"));
     nobody_left(&outcome, &id);
 }
 

@@ -86,13 +86,15 @@ fn replacing(table: &mut Table, folder: &Path) {
 /// Opening a database that is up to date and reading one row; the baseline is a raw connection.
 fn databases(table: &mut Table, folder: &Path) {
     let (path, read) = (folder.join("db/bench.db"), "SELECT count(*) FROM t");
-    let schema = Schema { application: "bench", migrations: &["CREATE TABLE t (x INTEGER) STRICT"], mirror: None };
+    let schema =
+        Schema { application: "bench", migrations: &["CREATE TABLE t (x INTEGER) STRICT"], mirror: None };
     let policy = Policy { busy: Duration::from_millis(500), synchronous: Synchronous::Normal };
     let open = || sqlite::open(&path, &policy, &schema, 0).expect("a good database opens").connection;
     let keeper = open();
-    let count = |db: &rusqlite::Connection| db.query_row(read, [], |row| row.get::<_, i64>(0)).expect("it has a row");
-    let ours = cost(200, || drop(count(&open())));
-    let plain = cost(200, || drop(count(&rusqlite::Connection::open(&path).expect("it opens"))));
+    let count =
+        |db: &rusqlite::Connection| db.query_row(read, [], |row| row.get::<_, i64>(0)).expect("it has a row");
+    let ours = cost(200, || count(&open()));
+    let plain = cost(200, || count(&rusqlite::Connection::open(&path).expect("it opens")));
     table.row("open a database and read", ours, plain);
     drop(keeper);
 }
@@ -150,7 +152,8 @@ fn full_backlog(table: &mut Table, folder: &Path) {
 /// A tool call; the baseline is an echo of a line as long over the same kind of socket.
 fn protocol(table: &mut Table) {
     let (ours, theirs) = UnixStream::pair().expect("a pair of sockets");
-    let answer = Tool::new("t", "Answer", json!({"type": "object"}), |(): &mut (), _| Ok(ToolResult::text("yes")));
+    let answer =
+        Tool::new("t", "Answer", json!({"type": "object"}), |(): &mut (), _| Ok(ToolResult::text("yes")));
     let server = Server::new(ServerInfo::default(), vec![answer], || ());
     let reading = theirs.try_clone().expect("a second handle");
     thread::spawn(move || mcp::serve(reading, theirs, &server));

@@ -3,9 +3,10 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
-use kit::{Form, Invocation};
+use kit::{Failure, Form, Invocation};
 
 use crate::tools::Tool;
 
@@ -58,9 +59,9 @@ enum Command {
 /// The whole command line with the tools in it.
 pub(crate) fn command(tools: &[Tool]) -> clap::Command {
     let own = Typed::command();
-    tools.iter().fold(own, |command, tool| {
-        command.subcommand((tool.command)().name(tool.name).about(tool.about))
-    })
+    tools
+        .iter()
+        .fold(own, |command, tool| command.subcommand((tool.command)().name(tool.name).about(tool.about)))
 }
 
 pub(crate) fn parse(invocation: &Invocation, tools: &[Tool]) -> Result<Request, clap::Error> {
@@ -76,14 +77,30 @@ pub(crate) fn parse(invocation: &Invocation, tools: &[Tool]) -> Result<Request, 
     })
 }
 
-/// An answer of the parser, coloured only for somebody who looks at it and does not mind.
-pub(crate) fn words(error: &clap::Error, invocation: &Invocation) -> String {
-    let looked_at = if error.use_stderr() { invocation.terminal.stderr } else { invocation.terminal.stdout };
-    let rendered = error.render();
-    if looked_at && invocation.env.text("NO_COLOR").is_none() {
+/// Help or version, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
+    let rendered = asked.render();
+    if invocation.terminal.stdout && invocation.env.text("NO_COLOR").is_none() {
         return rendered.ansi().to_string();
     }
     rendered.to_string()
+}
+
+/// What the parser did not understand, in our words: its first line, and what was probably meant.
+pub(crate) fn usage(error: &clap::Error) -> Failure {
+    let said = error.render().to_string();
+    let first = said.lines().next().unwrap_or_default();
+    let failure = Failure::usage(first.strip_prefix("error: ").unwrap_or(first));
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.clone()),
+        ContextValue::Strings(words) => words.first().cloned(),
+        _ => None,
+    });
+    match meant {
+        Some(word) => failure.hint(format!("did you mean `{word}`? `scrimp --help` lists everything")),
+        None => failure.hint("`scrimp --help`"),
+    }
 }
 
 pub(crate) fn completions(tools: &[Tool], shell: Shell) -> String {

@@ -49,14 +49,12 @@ fn answer(invocation: &mut Invocation, request: &Request, tools: &[Tool]) -> Res
 
 /// Help and version were asked for and go to standard output; anything else is wrong usage.
 fn refuse(invocation: &mut Invocation, error: &clap::Error) -> Exit {
-    let words = cli::words(error, invocation);
-    if !error.use_stderr() {
-        let printed = invocation.print(&words).map(|()| Exit::Done);
-        return invocation.conclude(printed, Form::Text);
-    }
-    // Not being able to say it changes nothing: the exit still tells.
-    let _ = invocation.stderr.write_all(words.as_bytes());
-    Exit::Usage
+    let result = match error.use_stderr() {
+        true => Err(cli::usage(error)),
+        false => invocation.print(&cli::help(error, invocation)).map(|()| Exit::Done),
+    };
+    let json = invocation.args.iter().any(|arg| arg == "--json");
+    invocation.conclude(result, if json { Form::Json } else { Form::Text })
 }
 
 #[cfg(test)]

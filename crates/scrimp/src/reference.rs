@@ -70,7 +70,8 @@ fn environment(tools: &[Tool]) -> String {
 
 fn commands(tools: &[Tool]) -> String {
     let mut page = format!("{MADE}# Commands\n");
-    let mut command = cli::command(tools);
+    // As wide as a page, whatever terminal this runs in.
+    let mut command = cli::command(tools).term_width(100);
     command.build();
     describe(&mut command, &mut page);
     page

@@ -37,6 +37,12 @@ fn everything(folder: &Path) -> Vec<String> {
 fn the_first_screen_says_where_to_go() {
     let home = Home::new();
     assert_snapshot!(run(&home, &[]).transcript(), @r"
+    scrimp 0.1.0 · spend tokens like they are yours
+
+      scrimp tour       what it does, shown here in a few seconds; nothing is installed
+      scrimp doctor     what works on this machine and what does not
+      scrimp savings    what was saved so far
+    [exit status: 0]
     ");
 }
 
@@ -48,7 +54,11 @@ fn the_tour_ends_well_and_leaves_nothing() {
     for title in ["Private", "Durable", "Local", "Contained", "Spoken", "Next:  scrimp doctor"] {
         assert!(said.stdout.contains(title), "no {title} in:\n{}", said.stdout);
     }
-    assert!(said.stdout.contains("999 entries kept") && said.stdout.contains(" 0 survivors"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("999 entries kept") && said.stdout.contains(" 0 survivors"),
+        "{}",
+        said.stdout
+    );
     assert_eq!(everything(home.path()), before);
 }
 
@@ -68,7 +78,8 @@ fn a_doctor_in_a_good_home_finds_nothing_wrong() {
     let said = run(&home, &["doctor"]).ok();
     assert!(said.stdout.lines().all(|line| line.starts_with(" ok ")), "{}", said.stdout);
     assert!(said.stdout.contains("state      ~/"), "{}", said.stdout);
-    let json: serde_json::Value = serde_json::from_str(&run(&home, &["doctor", "--json"]).ok().stdout).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&home, &["doctor", "--json"]).ok().stdout).unwrap();
     assert_eq!(json["ok"], true);
     let subjects: Vec<_> = json["checks"].as_array().unwrap().iter().map(|check| &check["subject"]).collect();
     assert!(subjects.len() >= 8, "{subjects:?}");
@@ -91,7 +102,10 @@ fn examined(home: &Home, path: &Path, subject: &str) -> String {
 fn a_home_that_is_a_file_is_a_finding_with_a_hint() {
     let home = Home::new();
     let file = home.write("file", "mine");
-    assert_snapshot!(examined(&home, &file, "state"), @"");
+    assert_snapshot!(examined(&home, &file, "state"), @r"
+    fail  state      `[HOME]/file` is not a directory
+    hint: `ls -ld [HOME]/file`, then move it out of the way
+    ");
     assert_eq!(home.read("file"), "mine");
 }
 
@@ -107,27 +121,30 @@ fn a_home_that_leads_to_somebody_elses_is_refused_before_anything_is_written() {
     let home = Home::new();
     let foreign = home.path().join("foreign");
     fs::create_dir(&foreign).unwrap();
-    hostile::foreign(&foreign);
+    hostile::give_away(&foreign);
     let link = home.path().join("link");
     symlink(&foreign, &link).unwrap();
-    assert_snapshot!(examined(&home, &link, "state"), @"");
+    assert_snapshot!(examined(&home, &link, "state"), @r"
+    fail  state      `[HOME]/link` belongs to user 65534, and we are user 0
+    hint: run as the owner, or with `sudo -H` so that HOME is your own
+    ");
     assert_eq!(everything(&foreign), Vec::<String>::new());
 }
 
 #[test]
 fn a_home_that_cannot_be_written_is_a_finding() {
     let home = Home::new();
-    let said = hostile::small_disk(1 << 16, |disk| {
+    hostile::small_disk(1 << 16, |disk| {
         // Read-only for root as well.
-        let mut command = Command::new("sh");
-        command.arg("-c").arg(format!(
-            "mount -o remount,ro '{0}' && HOME='{0}' exec '{1}' doctor",
-            disk.display(),
-            bin("scrimp").display()
-        ));
-        command
+        let script = "mount -o remount,ro \"$HOME\" && exec \"$0\" doctor";
+        let mut command = home.command("sh");
+        command.args(["-c", script]).arg(bin("scrimp")).env("HOME", disk);
+        for name in ["XDG_STATE_HOME", "XDG_CONFIG_HOME"] {
+            command.env_remove(name);
+        }
+        let said = home.run(&mut command);
+        assert!(said.code == 1 && said.stdout.contains("read-only"), "{}", said.transcript());
     });
-    assert!(said.contains("read-only"), "{said}");
 }
 
 #[test]
@@ -135,7 +152,7 @@ fn a_runtime_directory_of_somebody_else_is_not_followed_and_said_so() {
     let home = Home::new();
     let foreign = home.path().join("run-of-somebody");
     fs::create_dir(&foreign).unwrap();
-    hostile::foreign(&foreign);
+    hostile::give_away(&foreign);
     let said = home.run(scrimp(&home, &["doctor"]).env("XDG_RUNTIME_DIR", &foreign)).ok();
     assert!(said.stdout.contains("XDG_RUNTIME_DIR is not followed: "), "{}", said.stdout);
     let said = home.run(scrimp(&home, &["doctor"]).env("XDG_RUNTIME_DIR", "relative/run")).ok();
@@ -155,14 +172,34 @@ fn a_hooks_trouble_is_told_by_the_doctor() {
 #[test]
 fn nothing_counted_is_said_as_such() {
     let home = Home::new();
-    assert_snapshot!(run(&home, &["savings"]).transcript(), @"");
-    assert_snapshot!(run(&home, &["savings", "--json"]).transcript(), @"");
+    assert_snapshot!(run(&home, &["savings"]).transcript(), @r"
+    nothing counted yet
+
+    Next:  scrimp tour
+    [exit status: 0]
+    ");
+    assert_eq!(run(&home, &["savings", "--json"]).ok().stdout, "{\"rows\":[],\"without\":0,\"with\":0}\n");
 }
 
 #[test]
 fn wrong_usage_ends_with_two_and_says_what_was_wrong() {
     let home = Home::new();
-    assert_snapshot!(run(&home, &["doctor", "--jsno"]).transcript(), @"");
+    assert_snapshot!(run(&home, &["doctor", "--jsno"]).transcript(), @r"
+    --- stderr
+    error: unexpected argument '--jsno' found
+    hint: did you mean `--json`? `scrimp --help` lists everything
+    [exit status: 2]
+    ");
+}
+
+#[test]
+fn a_program_gets_wrong_usage_as_an_object() {
+    let home = Home::new();
+    assert_snapshot!(run(&home, &["savings", "--json", "--x"]).transcript(), @r#"
+    --- stderr
+    {"error":"unexpected argument '--x' found","hint":"`scrimp --help`","exit":2}
+    [exit status: 2]
+    "#);
 }
 
 #[test]

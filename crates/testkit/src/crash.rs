@@ -1,1 +1,107 @@
-//! x
+//! Killing a program at random moments and looking at what it left behind. Knows nothing of what is checked.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::output::Running;
+use crate::{Output, PATIENCE, Random, panic, poll, until};
+
+/// A series of crashes, see [`Crash::run`].
+#[derive(Debug, Clone)]
+pub struct Crash {
+    seed: u64,
+    points: usize,
+}
+
+/// What a killed child left behind besides its files.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    /// From 0; the runs that are not killed count as well.
+    pub number: usize,
+    /// None for a run that was left alone, to see how long one takes.
+    pub killed_after: Option<Duration>,
+    /// What it had acknowledged on its standard output, among others.
+    pub output: Output,
+}
+
+/// How often a kill found the child still running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Report {
+    pub points: usize,
+    pub hits: usize,
+}
+
+/// Runs that show how long the child takes when nobody kills it.
+const MEASURED: usize = 3;
+
+impl Crash {
+    pub fn new(seed: u64) -> Crash {
+        Crash { seed, points: 50 }
+    }
+
+    /// How many times to kill. `SCRIMP_SOAK_POINTS` raises it, and never lowers it.
+    #[must_use]
+    pub fn points(mut self, points: usize) -> Crash {
+        self.points = points;
+        self
+    }
+
+    /// Starts the child that `child` describes, kills it and its process group with SIGKILL at a moment drawn
+    /// from its normal duration, and lets `check` look; again and again, in the same home if `child` says so.
+    /// Panics if `check` does, with the seed and the moment; and if the child was nearly always faster than its
+    /// killer, since then nothing was shown.
+    #[track_caller]
+    pub fn run(self, mut child: impl FnMut(usize) -> Command, mut check: impl FnMut(&Attempt)) -> Report {
+        let points = soak_points(std::env::var("SCRIMP_SOAK_POINTS").ok().as_deref()).max(self.points);
+        let mut random = Random::new(self.seed);
+        let mut normal = Duration::ZERO;
+        let mut hits = 0;
+        for number in 0..MEASURED + points {
+            let delay = (number >= MEASURED).then(|| normal.mul_f64(random.fraction()));
+            let start = Instant::now();
+            let (output, hit) = crash(&mut child(number), delay);
+            match delay {
+                None => normal = normal.max(start.elapsed()),
+                Some(_) => hits += usize::from(hit),
+            }
+            let attempt = Attempt { number, killed_after: delay, output };
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(&attempt))) {
+                let words = panic::words(&*panic);
+                let (seed, moment) = (self.seed, moment(&attempt));
+                panic!("attempt {number} with seed {seed}, {moment}:\n{words}");
+            }
+        }
+        // Half would be usual for a child whose duration varies a lot.
+        assert!(
+            hits * 5 >= points,
+            "only {hits} of {points} kills found the child running: make it work longer"
+        );
+        Report { points, hits }
+    }
+}
+
+/// Runs a child to its end, or to its death after `delay`. Says whether it was still running then.
+#[track_caller]
+fn crash(command: &mut Command, delay: Option<Duration>) -> (Output, bool) {
+    let mut running = Running::start(command, b"");
+    match delay {
+        Some(delay) => poll::pass(delay),
+        None if until(PATIENCE, || running.ended().is_some()) => {}
+        None => panic!("{command:?} did not end within {PATIENCE:?}:\n{}", running.kill().transcript()),
+    }
+    let alive = running.ended().is_none();
+    (running.kill(), alive)
+}
+
+fn moment(attempt: &Attempt) -> String {
+    match attempt.killed_after {
+        Some(delay) => format!("killed after {delay:?}"),
+        None => "not killed at all".to_owned(),
+    }
+}
+
+fn soak_points(variable: Option<&str>) -> usize {
+    let parse = |text: &str| text.parse().expect("SCRIMP_SOAK_POINTS is a number");
+    variable.map_or(0, parse)
+}

@@ -1,1 +1,125 @@
-//! x
+//! Throwing bytes at a function: every file of a committed corpus, then changed copies of them.
+
+use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::random::hash;
+use crate::{Random, bin, panic};
+
+/// Longer inputs only cost time.
+const MAX_LENGTH: usize = 64 * 1024;
+
+/// Bytes that mean something to somebody: ends, quotes, brackets, signs, halves of characters.
+const INTERESTING: [&[u8]; 24] = [
+    b"\0",
+    b"\n",
+    b"\r",
+    b"\r\n",
+    b"\n\n",
+    b"\"",
+    b"\\",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b":",
+    b",",
+    b"-",
+    b"0",
+    b"1e999",
+    b"18446744073709551616",
+    b"null",
+    b"data: ",
+    b"\x1b[",
+    b"\xff",
+    b"\xc3",
+    b"\xe2\x80\xae",
+    b"\xed\xa0\x80",
+];
+
+/// Runs `target` over every file in `corpus` (a directory below the tested crate) and over `count` inputs made from
+/// them; the same ones in every run. With `SCRIMP_SOAK_SECONDS` it goes on with other ones until that time has
+/// passed. On a panic it leaves the input in `target/fuzz/NAME-HASH` and says so, with the seed.
+#[track_caller]
+pub fn fuzz(name: &str, corpus: impl AsRef<Path>, count: usize, target: impl Fn(&[u8])) {
+    let soak = std::env::var("SCRIMP_SOAK_SECONDS").ok();
+    let soak = soak.map(|text| text.parse().expect("SCRIMP_SOAK_SECONDS is a number"));
+    campaign(name, corpus.as_ref(), count, soak.map(Duration::from_secs), &target);
+}
+
+#[track_caller]
+fn campaign(name: &str, corpus: &Path, count: usize, soak: Option<Duration>, target: &dyn Fn(&[u8])) {
+    let seeds = read(corpus);
+    for input in &seeds {
+        attempt(name, "a file of the corpus", input, target);
+    }
+    let series = |seed: u64| {
+        let input = generate(&mut Random::new(seed), &seeds);
+        attempt(name, &format!("made from seed {seed}"), &input, target);
+    };
+    let first = hash(name.as_bytes());
+    (0..count as u64).for_each(|step| series(first.wrapping_add(step)));
+    let (start, now) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH));
+    let later = now.expect("the clock is past 1970").as_nanos() as u64;
+    let soak = soak.unwrap_or_default();
+    (0..).take_while(|_| start.elapsed() < soak).for_each(|step| series(later.wrapping_add(step)));
+}
+
+#[track_caller]
+fn read(corpus: &Path) -> Vec<Vec<u8>> {
+    let entries =
+        fs::read_dir(corpus).unwrap_or_else(|error| panic!("no corpus in `{}`: {error}", corpus.display()));
+    let mut paths: Vec<_> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    // The order of a directory differs between machines; the inputs made from it must not.
+    paths.sort();
+    assert!(!paths.is_empty(), "`{}` holds no file: commit at least one input", corpus.display());
+    paths.iter().map(|path| fs::read(path).expect("a file of the corpus can be read")).collect()
+}
+
+#[track_caller]
+fn attempt(name: &str, origin: &str, input: &[u8], target: &dyn Fn(&[u8])) {
+    let Err(panic) = catch_unwind(AssertUnwindSafe(|| target(input))) else { return };
+    let words = panic::words(&*panic);
+    let directory = bin::target_directory().join("fuzz");
+    let path = directory.join(format!("{name}-{:016x}", hash(input)));
+    let written = fs::create_dir_all(&directory).and_then(|()| fs::write(&path, input));
+    let place = written.map_or_else(|error| format!("nowhere: {error}"), |()| path.display().to_string());
+    panic!("{name} failed on {} bytes, {origin}, kept in {place}:\n{words}", input.len());
+}
+
+/// A file of the corpus, changed one to eight times.
+fn generate(random: &mut Random, seeds: &[Vec<u8>]) -> Vec<u8> {
+    let mut input = random.pick(seeds).clone();
+    for _ in 0..=random.below(8) {
+        mutate(&mut input, random, seeds);
+        input.truncate(MAX_LENGTH);
+    }
+    input
+}
+
+fn mutate(input: &mut Vec<u8>, random: &mut Random, seeds: &[Vec<u8>]) {
+    let at = random.below(input.len() + 1);
+    let (start, end) = range(random, input.len());
+    match random.below(8) {
+        0 if at < input.len() => input[at] ^= 1 << random.below(8),
+        1 if at < input.len() => input[at] = random.number() as u8,
+        2 => drop(input.splice(at..at, random.pick(&INTERESTING).iter().copied())),
+        3 => drop(input.splice(start..end, random.pick(&INTERESTING).iter().copied())),
+        4 => drop(input.drain(start..end)),
+        5 => input.truncate(at),
+        6 => drop(input.splice(at..at, input[start..end].to_vec())),
+        _ => {
+            let other = random.pick(seeds);
+            let (start, end) = range(random, other.len());
+            drop(input.splice(at..at, other[start..end].iter().copied()));
+        }
+    }
+}
+
+fn range(random: &mut Random, length: usize) -> (usize, usize) {
+    let (one, other) = (random.below(length + 1), random.below(length + 1));
+    (one.min(other), one.max(other))
+}

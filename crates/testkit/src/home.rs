@@ -28,7 +28,8 @@ impl Home {
         let made = tempfile::Builder::new().prefix("sk-").tempdir_in("/tmp").expect("/tmp can be written");
         let root = fs::canonicalize(made.keep()).expect("what was just made is there");
         let home = Home { root, clock: OnceLock::new() };
-        for directory in [home.data(), home.config(), home.state(), home.cache(), home.runtime(), home.temp()] {
+        for directory in [home.data(), home.config(), home.state(), home.cache(), home.runtime(), home.temp()]
+        {
             fs::create_dir_all(directory).expect("a new home can be furnished");
         }
         for (path, mode) in [(home.root.clone(), 0o755), (home.runtime(), 0o700), (home.temp(), 0o700)] {
@@ -138,7 +139,8 @@ impl Home {
     pub fn git_repo(&self, relative: impl AsRef<Path>) -> PathBuf {
         let repo = self.root.join(relative);
         fs::create_dir_all(&repo).expect("a directory can be made");
-        let settings = [("user.name", "Ada Test"), ("user.email", "ada@example.invalid"), ("commit.gpgsign", "false")];
+        let settings =
+            [("user.name", "Ada Test"), ("user.email", "ada@example.invalid"), ("commit.gpgsign", "false")];
         let _ = self.git(&repo, &["init", "--quiet", "--initial-branch=main"]);
         for (key, value) in settings {
             let _ = self.git(&repo, &["config", key, value]);

@@ -170,7 +170,9 @@ impl Shared {
         };
         let reply = match (&self.script, queued) {
             (_, Some(reply)) => Ok(reply),
-            (Script::Queue(_), None) => Err(format!("the script ran out before request {} ({name})", number + 1)),
+            (Script::Queue(_), None) => {
+                Err(format!("the script ran out before request {} ({name})", number + 1))
+            }
             (Script::Closure(decide), None) => catch_unwind(AssertUnwindSafe(|| decide(&request)))
                 .map_err(|_| format!("the closure panicked at request {} ({name})", number + 1)),
         };
@@ -219,7 +221,7 @@ fn serve(shared: &Shared, stream: &TcpStream, connection: usize) {
         let mut request = match http::read(&mut input, stream) {
             Ok(Some(request)) => request,
             // The client went away, between requests or in the middle of one.
-            Ok(None) | Err(http::Broken::Off(_)) => return,
+            Ok(None) | Err(http::Broken::Off) => return,
             Err(http::Broken::Malformed(problem)) => {
                 shared.complain(format!("connection {connection} sent no HTTP: {problem}"));
                 let _ = (&*stream).write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");

@@ -73,7 +73,9 @@ pub(super) fn to_the_end(
     };
     let natural = matches!(ended, Ended::Exited(_) | Ended::Signalled(_));
     let mut survivors = Vec::new();
-    if !natural || settings.leftovers == Leftovers::Kill {
+    if natural && running.tree.is_bare() {
+        running.tree.close();
+    } else if !natural || settings.leftovers == Leftovers::Kill {
         survivors = running.kill();
         // What the dead had already written is still in the pipes.
         stdout.step(watch)?;

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, test_kill_process_group, waitpid};
 
 /// Set for every process of a job; the value is unique among the living.
 const MARK: &str = "SCRIMP_JOB";
@@ -63,9 +64,25 @@ pub(super) fn set_free(command: &mut Command) -> io::Result<Child> {
 }
 
 impl Tree {
+    /// There is nobody to kill.
+    pub(super) fn close(&mut self) {
+        self.over = true;
+        ours().remove(&self.root);
+    }
+
     /// Lets the job's children live. Its mark stays known, so that no later hunt takes them for strangers.
     pub(super) fn let_go(&mut self) {
         self.over = true;
+    }
+
+    /// Whether a root that has ended and was waited for left nobody. Far cheaper than a hunt, and what most jobs end
+    /// with: its orphans would be children of ours that we did not start, or in its group.
+    pub(super) fn is_bare(&self) -> bool {
+        let group_is_gone =
+            pid(self.root).is_some_and(|group| test_kill_process_group(group) == Err(Errno::SRCH));
+        let ours = ours();
+        group_is_gone
+            && children().is_some_and(|children| children.iter().all(|child| ours.contains_key(child)))
     }
 
     /// Ends every process of the job. Gives those that are still there when there is no more to try.
@@ -73,6 +90,12 @@ impl Tree {
         if self.over {
             return Vec::new();
         }
+        let alive = self.chase();
+        self.close();
+        alive
+    }
+
+    fn chase(&self) -> Vec<u32> {
         let asked = Instant::now();
         let mut alive = self.hunt();
         signal_all(&alive, Signal::TERM);
@@ -90,12 +113,10 @@ impl Tree {
             pause();
             alive = self.hunt();
         }
-        self.over = true;
-        ours().remove(&self.root);
         alive
     }
 
-/// The job's living processes. Reaps the dead ones that fell to us on the way.
+    /// The job's living processes. Reaps the dead ones that fell to us on the way.
     fn hunt(&self) -> Vec<u32> {
         let me = std::process::id();
         let ours = ours();
@@ -158,6 +179,16 @@ fn reap(orphan: u32) {
 fn pause() {
     #[allow(clippy::disallowed_methods, reason = "between two looks at /proc, within a deadline")]
     std::thread::sleep(Duration::from_millis(2));
+}
+
+/// The children of all our threads, or `None` where the kernel does not list them.
+fn children() -> Option<Vec<u32>> {
+    let mut found = Vec::new();
+    for task in fs::read_dir("/proc/self/task").ok()? {
+        let listed = fs::read_to_string(task.ok()?.path().join("children")).ok()?;
+        found.extend(listed.split_whitespace().filter_map(|pid| pid.parse::<u32>().ok()));
+    }
+    Some(found)
 }
 
 struct Process {

@@ -48,12 +48,14 @@ fn private(subject: &str, path: &Path, places: &Places) -> Check {
 fn temporary(places: &Places) -> Check {
     let shown = places.temp.display();
     match fs::metadata(&places.temp) {
-        Err(error) => Check::fail("temp", format!("{shown}: {error}")).hint("set TMPDIR to a directory of yours"),
-        Ok(folder) if !folder.is_dir() => {
-            Check::fail("temp", format!("{shown} is not a directory")).hint("set TMPDIR to a directory of yours")
+        Err(error) => {
+            Check::fail("temp", format!("{shown}: {error}")).hint("set TMPDIR to a directory of yours")
         }
+        Ok(folder) if !folder.is_dir() => Check::fail("temp", format!("{shown} is not a directory"))
+            .hint("set TMPDIR to a directory of yours"),
         Ok(folder) if folder.mode() & 0o1002 == 0o002 => {
-            let finding = format!("{shown} lets everybody rename everything (mode {:04o})", folder.mode() & 0o7777);
+            let finding =
+                format!("{shown} lets everybody rename everything (mode {:04o})", folder.mode() & 0o7777);
             Check::fail("temp", finding).hint("set TMPDIR to a directory of yours")
         }
         Ok(folder) => Check::ok("temp", format!("{shown}  mode {:04o}", folder.mode() & 0o7777)),
@@ -106,5 +108,9 @@ fn troubles(places: &Places) -> Vec<Check> {
         .collect();
     names.sort();
     let last = |name: &String| Log::of(name, places).last(1).ok()?.pop().map(|line| (name.clone(), line));
-    names.iter().filter_map(last).map(|(name, line)| Check::warn(name, format!("last trouble: {line}"))).collect()
+    names
+        .iter()
+        .filter_map(last)
+        .map(|(name, line)| Check::warn(name, format!("last trouble: {line}")))
+        .collect()
 }

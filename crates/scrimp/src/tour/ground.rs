@@ -57,8 +57,14 @@ fn durable(stage: &Stage<'_>) -> Result<Sight, Failure> {
         log.append(b"{\"entry\":\"after the crash\"}")?;
         let left = journal::lines(&path, 0)?.count();
         Ok(vec![
-            format!("{ENTRIES} entries appended in {:.1} ms, then the file was cut in the last one", ms(took)),
-            format!("opened again: {dropped} torn bytes dropped, {} entries kept, appending goes on", left - 1),
+            format!(
+                "{ENTRIES} entries appended in {:.1} ms, then the file was cut in the last one",
+                ms(took)
+            ),
+            format!(
+                "opened again: {dropped} torn bytes dropped, {} entries kept, appending goes on",
+                left - 1
+            ),
         ])
     })
 }
@@ -111,7 +117,11 @@ fn contained(_: &Stage<'_>) -> Result<Sight, Failure> {
         let late = outcome.elapsed.saturating_sub(allowed);
         Ok(vec![
             "a program that ignores SIGTERM and detaches two children, stopped after 200 ms".into(),
-            format!("its whole tree was gone {:.0} ms later, {} survivors", ms(late), outcome.survivors.len()),
+            format!(
+                "its whole tree was gone {:.0} ms later, {} survivors",
+                ms(late),
+                outcome.survivors.len()
+            ),
         ])
     })
 }
@@ -132,7 +142,9 @@ fn spoken(stage: &Stage<'_>) -> Result<Sight, Failure> {
         );
         let info = ServerInfo { name: "tour".into(), version: "1".into(), instructions: None };
         let server = Server::new(info, vec![count], || ());
-        let serving = thread::spawn(move || mcp::serve(theirs.try_clone()?, theirs, &server).map_err(std::io::Error::other));
+        let serving = thread::spawn(move || {
+            mcp::serve(theirs.try_clone()?, theirs, &server).map_err(std::io::Error::other)
+        });
         let started = Instant::now();
         let me = ClientInfo { name: "scrimp".into(), version: env!("CARGO_PKG_VERSION").into() };
         let client = Client::connect(ours.try_clone()?, ours.try_clone()?, me, Opening::default(), deadline)?;
@@ -145,13 +157,17 @@ fn spoken(stage: &Stage<'_>) -> Result<Sight, Failure> {
         serving.join().map_err(|_| "the server broke")??;
         Ok(vec![
             format!("a server with {} tool, protocol {}", tools.len(), client.version().name()),
-            format!("count_tokens(\"{question}\") = {answer}, connected, listed and called in {:.1} ms", ms(took)),
+            format!(
+                "count_tokens(\"{question}\") = {answer}, connected, listed and called in {:.1} ms",
+                ms(took)
+            ),
         ])
     })
 }
 
 fn sight(title: &str, what: &str, show: impl FnOnce() -> Shown) -> Result<Sight, Failure> {
-    let lines = show().map_err(|error| Failure::new(format!("the tour stopped at {what}")).because(&*error))?;
+    let lines =
+        show().map_err(|error| Failure::new(format!("the tour stopped at {what}")).because(&*error))?;
     Ok(Sight { title: title.to_owned(), lines })
 }
 

@@ -39,7 +39,7 @@ impl Request {
 #[derive(Debug)]
 pub(super) enum Broken {
     /// The connection ended or failed in the middle.
-    Off(io::Error),
+    Off,
     Malformed(String),
 }
 
@@ -47,7 +47,7 @@ impl From<io::Error> for Broken {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::InvalidData => Broken::Malformed(error.to_string()),
-            _ => Broken::Off(error),
+            _ => Broken::Off,
         }
     }
 }
@@ -123,13 +123,13 @@ fn line(input: &mut impl BufRead) -> Result<String, Broken> {
     match line.strip_suffix('\n') {
         Some(line) => Ok(line.strip_suffix('\r').unwrap_or(line).to_owned()),
         None if line.len() as u64 == CAP => Err(Broken::Malformed("an endless line".to_owned())),
-        None => Err(Broken::Off(io::ErrorKind::UnexpectedEof.into())),
+        None => Err(Broken::Off),
     }
 }
 
 fn exactly(input: &mut impl Read, size: usize, into: &mut Vec<u8>) -> Result<(), Broken> {
     match input.take(size as u64).read_to_end(into)? {
         read if read == size => Ok(()),
-        _ => Err(Broken::Off(io::ErrorKind::UnexpectedEof.into())),
+        _ => Err(Broken::Off),
     }
 }

@@ -12,7 +12,7 @@ pub const MODEL: &str = "scripted/chat-1";
 /// A chunk with one choice; `finish` is null but in the last one.
 pub fn chunk(id: &str, delta: &Value, finish: Option<&str>) -> Event {
     let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
-    Event::data(chunk_of(id, &json!([choice]), &Value::Null))
+    Event::data(&chunk_of(id, &json!([choice]), &Value::Null))
 }
 
 /// A piece of a call: `id` and `name` come with the first piece only.
@@ -28,7 +28,7 @@ pub fn call_delta(index: usize, first: Option<(&str, &str)>, arguments: &str) ->
 
 /// The usage comes in a chunk of its own, without a choice.
 pub fn usage_chunk(id: &str, usage: &Value) -> Event {
-    Event::data(chunk_of(id, &json!([]), usage))
+    Event::data(&chunk_of(id, &json!([]), usage))
 }
 
 pub fn done() -> Event {
@@ -37,9 +37,13 @@ pub fn done() -> Event {
 
 /// An error after the 200 was sent.
 pub fn error(id: &str, kind: &str, message: &str) -> Event {
-    let mut data = chunk_of(id, &json!([{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}]), &Value::Null);
+    let mut data = chunk_of(
+        id,
+        &json!([{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}]),
+        &Value::Null,
+    );
     data["error"] = json!({"code": kind, "message": message});
-    Event::data(data)
+    Event::data(&data)
 }
 
 pub(super) fn failure(status: u16, kind: &str, message: &str) -> Value {

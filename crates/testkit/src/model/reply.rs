@@ -1,5 +1,6 @@
 //! A reply as a test describes it: what is said, and everything that may go wrong on its way.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -82,8 +83,8 @@ impl Event {
     }
 
     /// Without a name, as OpenAI sends them.
-    pub fn data(data: impl ToString) -> Event {
-        Event(format!("data: {}\n\n", data.to_string()))
+    pub fn data(data: &(impl Display + ?Sized)) -> Event {
+        Event(format!("data: {data}\n\n"))
     }
 
     pub fn comment(text: &str) -> Event {
@@ -121,7 +122,9 @@ impl Reply {
     pub(super) fn turn(turn: Turn, wire: Wire, shape: Shape) -> Reply {
         match shape {
             Shape::Stream => Reply { content: Content::Turn(turn, wire, shape), ..Reply::sse([]) },
-            Shape::Whole => Reply { content: Content::Turn(turn, wire, shape), ..Reply::json(200, &Value::Null) },
+            Shape::Whole => {
+                Reply { content: Content::Turn(turn, wire, shape), ..Reply::json(200, &Value::Null) }
+            }
         }
     }
 
@@ -215,7 +218,6 @@ impl Reply {
     /// Spells the reply out, with everything decided that was left open. Fails if a place is not in the body.
     pub(super) fn pack(self, ids: &mut Ids) -> Result<Shipment, String> {
         let request_id = ids.next("req_");
-        let is_stream = matches!(self.cut, Cut::Events) || self.line_end != LineEnd::Lf;
         let (head, body) = match self.content {
             Content::Raw(bytes) => (Vec::new(), bytes),
             Content::Bytes(bytes) => (head(self.status, &self.headers, &request_id), bytes),
@@ -223,7 +225,7 @@ impl Reply {
                 (head(self.status, &self.headers, &request_id), spell(&turn, wire, shape, ids))
             }
         };
-        let body = if is_stream { with_line_ends(&body, self.line_end) } else { body };
+        let body = with_line_ends(body, self.line_end);
         let place = |at: &At| find(at, &body);
         let pauses = self.pauses.iter().map(|(at, pause)| Ok((place(at)?, *pause)));
         let pauses = pauses.collect::<Result<_, String>>()?;
@@ -258,9 +260,9 @@ fn head(status: u16, headers: &[(String, String)], request_id: &str) -> Vec<u8> 
     head.into_bytes()
 }
 
-fn with_line_ends(body: &[u8], line_end: LineEnd) -> Vec<u8> {
+fn with_line_ends(body: Vec<u8>, line_end: LineEnd) -> Vec<u8> {
     let end: &[u8] = match line_end {
-        LineEnd::Lf => return body.to_vec(),
+        LineEnd::Lf => return body,
         LineEnd::CrLf => b"\r\n",
         LineEnd::Cr => b"\r",
     };

@@ -8,7 +8,11 @@ use super::{anthropic, openai};
 
 /// Starts a turn that says nothing yet.
 pub fn turn() -> Turn {
-    Turn { parts: Vec::new(), stop: None, usage: Usage { input: 10, output: 5, cache_read: 0, cache_written: 0 } }
+    Turn {
+        parts: Vec::new(),
+        stop: None,
+        usage: Usage { input: 10, output: 5, cache_read: 0, cache_written: 0 },
+    }
 }
 
 /// One turn of the model: parts in the order they are said.
@@ -135,7 +139,10 @@ impl Turn {
     }
 
     /// As one JSON document, for requests that did not ask for a stream.
+    #[track_caller]
     pub fn whole(self, wire: Wire) -> Reply {
+        let fails = self.parts.iter().any(|part| matches!(part, Part::Fail { .. }));
+        assert!(!fails, "a whole reply cannot break off: use `Wire::failure`");
         Reply::turn(self, wire, Shape::Whole)
     }
 

@@ -23,7 +23,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "scrimp",
         &[
-            "kit", "wire", "store", "llm", "code", "mcp", "embed", "clai", "drip", "tldr", "conversation", "chibi",
+            "kit",
+            "wire",
+            "store",
+            "llm",
+            "code",
+            "mcp",
+            "embed",
+            "clai",
+            "drip",
+            "tldr",
+            "conversation",
+            "chibi",
             "agent",
         ],
     ),
@@ -50,9 +61,29 @@ const KIT: &[&str] = &["rustix"];
 
 /// Everything that may end up in the binary that runs at every prompt.
 const CLAI_HOOK: &[&str] = &[
-    "clai-hook", "kit", "wire", "bitflags", "errno", "itoa", "lexopt", "libc", "linux-raw-sys", "md5", "memchr",
-    "proc-macro2", "quote", "rustix", "serde", "serde_core", "serde_derive", "serde_json", "syn", "thiserror",
-    "thiserror-impl", "unicode-ident", "zmij",
+    "clai-hook",
+    "kit",
+    "wire",
+    "bitflags",
+    "errno",
+    "itoa",
+    "lexopt",
+    "libc",
+    "linux-raw-sys",
+    "md5",
+    "memchr",
+    "proc-macro2",
+    "quote",
+    "rustix",
+    "serde",
+    "serde_core",
+    "serde_derive",
+    "serde_json",
+    "syn",
+    "thiserror",
+    "thiserror-impl",
+    "unicode-ident",
+    "zmij",
 ];
 
 type Edges = BTreeMap<String, BTreeSet<String>>;

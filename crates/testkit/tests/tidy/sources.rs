@@ -16,8 +16,8 @@ const LONG_FILES: &[(&str, usize, &str)] = &[];
 const LONG_FUNCTIONS: &[(&str, &str)] = &[];
 
 const MEANINGLESS: &[&str] = &[
-    "core", "common", "util", "utils", "helper", "helpers", "manager", "misc", "types", "v2", "legacy", "archived",
-    "mod",
+    "core", "common", "util", "utils", "helper", "helpers", "manager", "misc", "types", "v2", "legacy",
+    "archived", "mod",
 ];
 
 #[test]
@@ -34,7 +34,9 @@ fn no_file_is_too_long_to_hold_in_the_head() {
         let lines = production(&text).lines().count();
         let excused = LONG_FILES.iter().find(|(name, _, _)| Path::new(name) == path);
         match excused {
-            Some((_, limit, _)) if lines > *limit => wrong.push(format!("{path:?}: {lines} of {limit} lines")),
+            Some((_, limit, _)) if lines > *limit => {
+                wrong.push(format!("{path:?}: {lines} of {limit} lines"))
+            }
             Some(_) if lines <= FILE_LINES => wrong.push(format!("{path:?} no longer needs its excuse")),
             None if lines > FILE_LINES => wrong.push(format!("{path:?}: {lines} of {FILE_LINES} lines")),
             _ => {}
@@ -61,7 +63,9 @@ fn no_function_is_too_long_to_see_at_once() {
 #[test]
 fn a_long_function_is_found() {
     let body = "    x();\n".repeat(61);
-    let text = format!("impl A {{\n    fn short() {{}}\n}}\n\npub(crate) fn long(\n    a: u8,\n) -> u8 {{\n{body}}}\n");
+    let text = format!(
+        "impl A {{\n    fn short() {{}}\n}}\n\npub(crate) fn long(\n    a: u8,\n) -> u8 {{\n{body}}}\n"
+    );
     let found: Vec<_> = functions(&text).collect();
     assert_eq!(found, [("short".to_owned(), 1), ("long".to_owned(), 65)]);
 }
@@ -70,18 +74,27 @@ fn a_long_function_is_found() {
 fn names_mean_something() {
     let empty: Vec<PathBuf> = sources()
         .map(|(path, _)| path)
-        .filter(|path| path.iter().any(|part| MEANINGLESS.contains(&part.to_str().unwrap().trim_end_matches(".rs"))))
+        .filter(|path| {
+            path.iter().any(|part| MEANINGLESS.contains(&part.to_str().unwrap().trim_end_matches(".rs")))
+        })
         .collect();
     assert!(empty.is_empty(), "{empty:#?}");
 }
 
 #[test]
 fn nothing_is_left_for_later() {
-    let words = ["todo!(", "unimplemented!(", "TO".to_owned() + "DO", "FIX".to_owned() + "ME", "#[ig".to_owned() + "nore"]
-        .map(String::from);
+    // Put together here, so that this file does not find itself.
+    let words = [
+        concat!("to", "do!("),
+        concat!("unimple", "mented!("),
+        concat!("TO", "DO"),
+        concat!("FIX", "ME"),
+        concat!("#[ig", "nore"),
+    ];
     let mut found = Vec::new();
-    for (path, text) in sources().filter(|(path, _)| !path.ends_with("tidy/sources.rs")) {
-        found.extend(words.iter().filter(|word| text.contains(*word)).map(|word| format!("{path:?}: {word}")));
+    for (path, text) in sources() {
+        found
+            .extend(words.iter().filter(|word| text.contains(*word)).map(|word| format!("{path:?}: {word}")));
     }
     assert!(found.is_empty(), "{found:#?}");
 }
@@ -112,7 +125,8 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 fn is_test(path: &Path) -> bool {
-    path.iter().any(|part| part == "tests" || part == "benches") || path.to_str().unwrap().ends_with("tests.rs")
+    path.iter().any(|part| part == "tests" || part == "benches")
+        || path.to_str().unwrap().ends_with("tests.rs")
 }
 
 /// The text before the tests at its end.
