@@ -1,6 +1,6 @@
 //! Homes that are missing, foreign, open or not homes at all: a clear error, and nothing written.
 
-#![allow(clippy::disallowed_methods, reason = "fixtures are plain files")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test: fixtures are plain files")]
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};

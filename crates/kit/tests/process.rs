@@ -1,5 +1,7 @@
 //! Programs that will not go away: each test starts one, and none may be left afterwards.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -91,8 +91,10 @@ fn databases(table: &mut Table, folder: &Path) {
     let policy = Policy { busy: Duration::from_millis(500), synchronous: Synchronous::Normal };
     let open = || sqlite::open(&path, &policy, &schema, 0).expect("a good database opens").connection;
     let keeper = open();
-    let count =
-        |db: &rusqlite::Connection| db.query_row(read, [], |row| row.get::<_, i64>(0)).expect("it has a row");
+    let count = |db: &rusqlite::Connection| {
+        let rows: i64 = db.query_row(read, [], |row| row.get(0)).expect("it has a row");
+        assert_eq!(rows, 0);
+    };
     let ours = cost(200, || count(&open()));
     let plain = cost(200, || count(&rusqlite::Connection::open(&path).expect("it opens")));
     table.row("open a database and read", ours, plain);

@@ -1,6 +1,6 @@
 //! The front door as its user meets it: the real binary, its output and its exit.
 
-#![allow(clippy::disallowed_methods, reason = "fixtures are plain files")]
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test: fixtures are plain files")]
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};

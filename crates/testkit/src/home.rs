@@ -130,7 +130,9 @@ impl Home {
     #[track_caller]
     pub fn install(&self, name: &str) -> PathBuf {
         let installed = self.write(Path::new("bin").join(name), "");
-        fs::copy(bin(name), &installed).expect("a binary can be copied");
+        // By another process: while one of ours has a program open for writing, a child that another thread
+        // starts just then has it open as well, and the system refuses to run it.
+        let _ = self.run(self.command("cp").arg(bin(name)).arg(&installed)).ok();
         installed
     }
 

@@ -50,7 +50,6 @@ impl Output {
 
     /// This output, if the child succeeded; else the test ends here with the transcript.
     #[track_caller]
-    #[must_use]
     pub fn ok(self) -> Output {
         assert!(self.code == 0, "the command failed:\n{}", self.transcript());
         self

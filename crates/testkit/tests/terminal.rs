@@ -131,11 +131,11 @@ fn check(mut shell: Shell, status: &str, home: &Home, history: &str) {
     shell.wait_for("$ seq 100", PATIENCE);
     shell.key(Key::Ctrl('u'));
     assert_eq!(shell.run_line(""), "");
-    shell.send("cat\r");
-    assert!(until(PATIENCE, || shell.screen().ends_with("$ cat") && shell.cursor().1 == 0));
+    // Only what has spoken is in the foreground, with the terminal's modes set for it.
+    shell.send("sh -c 'echo up; exec cat'\r");
+    shell.wait_for("\nup", PATIENCE);
     shell.send("looks like a prompt: $ \r");
     shell.wait_for("$ \nlooks", PATIENCE);
-    // The job is in the foreground now, so that the signal is its own.
     shell.key(Key::Ctrl('c'));
     assert_eq!(shell.run_line("echo back"), "back");
     shell.send("exit 5\r");

@@ -1,6 +1,10 @@
 //! The house rules, held by tests: who may know whom, what every file looks like, what the pages promise.
 
-#![allow(clippy::disallowed_methods, reason = "looks at the sources and asks cargo")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "a test: looks at the sources and asks cargo"
+)]
 
 #[path = "tidy/arrows.rs"]
 mod arrows;

@@ -1,8 +1,10 @@
 //! Interactive shells without anybody's configuration: a prompt we know, a history of their own.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fs;
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
+use std::path::PathBuf;
 
 use portable_pty::CommandBuilder;
 
@@ -98,12 +100,7 @@ impl Shell {
 
     #[track_caller]
     fn start(home: &Home, line: &[&str], variables: &[(&str, &str)]) -> Shell {
-        let program = line[0];
-        let path = env::var_os("PATH").unwrap_or_default();
-        let installed = env::split_paths(&path).map(|dir| dir.join(program)).find(|file| file.is_file());
-        let Some(file) = installed else {
-            panic!("{program} is not installed: run `apt-get install -y {program}`");
-        };
+        let file = installed(line[0], &env::var_os("PATH").unwrap_or_default());
         let mut command = CommandBuilder::new(&file);
         command.args(&line[1..]);
         let shell = file.to_string_lossy();
@@ -114,6 +111,13 @@ impl Shell {
     }
 }
 
+/// Panics with the command that helps: a test that skips itself shows nothing.
+#[track_caller]
+fn installed(program: &str, path: &OsStr) -> PathBuf {
+    let found = env::split_paths(path).map(|folder| folder.join(program)).find(|file| file.is_file());
+    found.unwrap_or_else(|| panic!("{program} is not installed: run `apt-get install -y {program}`"))
+}
+
 impl Deref for Shell {
     type Target = Terminal;
 
@@ -122,8 +126,21 @@ impl Deref for Shell {
     }
 }
 
-impl std::ops::DerefMut for Shell {
+impl DerefMut for Shell {
     fn deref_mut(&mut self) -> &mut Terminal {
         &mut self.terminal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::panic_of;
+
+    #[test]
+    fn a_missing_shell_is_a_failure_that_tells_how_to_install_it() {
+        assert!(installed("sh", OsStr::new("/nowhere:/bin")).ends_with("sh"));
+        let message = panic_of(|| installed("fish", OsStr::new("/nowhere")));
+        assert_eq!(message, "fish is not installed: run `apt-get install -y fish`");
     }
 }

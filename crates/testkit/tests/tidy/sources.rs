@@ -35,7 +35,7 @@ fn no_file_is_too_long_to_hold_in_the_head() {
         let excused = LONG_FILES.iter().find(|(name, _, _)| Path::new(name) == path);
         match excused {
             Some((_, limit, _)) if lines > *limit => {
-                wrong.push(format!("{path:?}: {lines} of {limit} lines"))
+                wrong.push(format!("{path:?}: {lines} of {limit} lines"));
             }
             Some(_) if lines <= FILE_LINES => wrong.push(format!("{path:?} no longer needs its excuse")),
             None if lines > FILE_LINES => wrong.push(format!("{path:?}: {lines} of {FILE_LINES} lines")),
