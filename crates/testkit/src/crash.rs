@@ -9,6 +9,7 @@ use crate::{Output, PATIENCE, Random, panic, poll, until};
 
 /// A series of crashes, see [`Crash::run`].
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Crash {
     seed: u64,
     points: usize,
@@ -41,7 +42,6 @@ impl Crash {
     }
 
     /// How many times to kill. `SCRIMP_SOAK_POINTS` raises it, and never lowers it.
-    #[must_use]
     pub fn points(mut self, points: usize) -> Crash {
         self.points = points;
         self
@@ -55,16 +55,17 @@ impl Crash {
     pub fn run(self, mut child: impl FnMut(usize) -> Command, mut check: impl FnMut(&Attempt)) -> Report {
         let points = soak_points(std::env::var("SCRIMP_SOAK_POINTS").ok().as_deref()).max(self.points);
         let mut random = Random::new(self.seed);
-        let mut normal = Duration::ZERO;
+        let mut window = Window::default();
         let mut hits = 0;
         for number in 0..MEASURED + points {
-            let delay = (number >= MEASURED).then(|| normal.mul_f64(random.fraction()));
+            let delay = (number >= MEASURED).then(|| window.width.mul_f64(random.fraction()));
             let start = Instant::now();
             let (output, hit) = crash(&mut child(number), delay);
-            match delay {
-                None => normal = normal.max(start.elapsed()),
-                Some(_) => hits += usize::from(hit),
-            }
+            hits += usize::from(hit);
+            window = match delay {
+                None => window.measured(start.elapsed()),
+                Some(_) => window.after(hit),
+            };
             let attempt = Attempt { number, killed_after: delay, output };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(&attempt))) {
                 let words = panic::words(&*panic);
@@ -72,12 +73,32 @@ impl Crash {
                 panic!("attempt {number} with seed {seed}, {moment}:\n{words}");
             }
         }
-        // Half would be usual for a child whose duration varies a lot.
         assert!(
             hits * 5 >= points,
             "only {hits} of {points} kills found the child running: make it work longer"
         );
         Report { points, hits }
+    }
+}
+
+/// How long after its start a child may be killed. A busy machine is faster or slower than it was when we measured:
+/// the window follows it, so that four of five kills hit, wherever in a run they do; but it does not follow a
+/// child that has nothing to do, nor one that never ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Window {
+    normal: Duration,
+    width: Duration,
+}
+
+impl Window {
+    fn measured(self, took: Duration) -> Window {
+        let normal = self.normal.max(took);
+        Window { normal, width: normal }
+    }
+
+    fn after(self, hit: bool) -> Window {
+        let width = self.width.mul_f64(if hit { 1.05 } else { 0.8 });
+        Window { width: width.clamp(self.normal / 10, self.normal * 10), ..self }
     }
 }
 
@@ -90,7 +111,7 @@ fn crash(command: &mut Command, delay: Option<Duration>) -> (Output, bool) {
         None if until(PATIENCE, || running.ended().is_some()) => {}
         None => panic!("{command:?} did not end within {PATIENCE:?}:\n{}", running.kill().transcript()),
     }
-    let alive = running.ended().is_none();
+    let alive = delay.is_some() && running.ended().is_none();
     (running.kill(), alive)
 }
 
@@ -104,4 +125,22 @@ fn moment(attempt: &Attempt) -> String {
 fn soak_points(variable: Option<&str>) -> usize {
     let parse = |text: &str| text.parse().expect("SCRIMP_SOAK_POINTS is a number");
     variable.map_or(0, parse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_follows_the_machine_but_not_for_ever() {
+        let window =
+            Window::default().measured(Duration::from_millis(80)).measured(Duration::from_millis(100));
+        let after = |hit| (0..1000).fold(window, |window, _| window.after(hit)).width.as_millis();
+        assert_eq!((after(false), window.width.as_millis(), after(true)), (10, 100, 1000));
+    }
+
+    #[test]
+    fn a_soak_has_as_many_points_as_it_says() {
+        assert_eq!([None, Some("500")].map(soak_points), [0, 500]);
+    }
 }

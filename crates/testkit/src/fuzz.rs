@@ -12,31 +12,10 @@ use crate::{Random, bin, panic};
 const MAX_LENGTH: usize = 64 * 1024;
 
 /// Bytes that mean something to somebody: ends, quotes, brackets, signs, halves of characters.
+#[rustfmt::skip]
 const INTERESTING: [&[u8]; 24] = [
-    b"\0",
-    b"\n",
-    b"\r",
-    b"\r\n",
-    b"\n\n",
-    b"\"",
-    b"\\",
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b":",
-    b",",
-    b"-",
-    b"0",
-    b"1e999",
-    b"18446744073709551616",
-    b"null",
-    b"data: ",
-    b"\x1b[",
-    b"\xff",
-    b"\xc3",
-    b"\xe2\x80\xae",
-    b"\xed\xa0\x80",
+    b"\0", b"\n", b"\r", b"\r\n", b"\n\n", b"\"", b"\\", b"{", b"}", b"[", b"]", b":", b",", b"-", b"0", b"1e999",
+    b"18446744073709551616", b"null", b"data: ", b"\x1b[", b"\xff", b"\xc3", b"\xe2\x80\xae", b"\xed\xa0\x80",
 ];
 
 /// Runs `target` over every file in `corpus` (a directory below the tested crate) and over `count` inputs made from
@@ -122,4 +101,63 @@ fn mutate(input: &mut Vec<u8>, random: &mut Random, seeds: &[Vec<u8>]) {
 fn range(random: &mut Random, length: usize) -> (usize, usize) {
     let (one, other) = (random.below(length + 1), random.below(length + 1));
     (one.min(other), one.max(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::{Home, panic_of};
+
+    fn corpus() -> Home {
+        let home = Home::new();
+        home.write("corpus/one", "{\"a\": [1, 2, 3]}");
+        home.write("corpus/two", "hello");
+        home
+    }
+
+    fn inputs(home: &Home, count: usize, soak: Option<Duration>) -> Vec<Vec<u8>> {
+        let seen = RefCell::new(Vec::new());
+        let target = |bytes: &[u8]| seen.borrow_mut().push(bytes.to_vec());
+        campaign("same", &home.path().join("corpus"), count, soak, &target);
+        seen.into_inner()
+    }
+
+    #[test]
+    fn the_corpus_and_then_changed_copies_of_it_are_tried_the_same_ones_in_each_run() {
+        let home = corpus();
+        let first = inputs(&home, 1000, None);
+        assert_eq!(first[..2], [b"{\"a\": [1, 2, 3]}".to_vec(), b"hello".to_vec()]);
+        assert_eq!(first, inputs(&home, 1000, None));
+        assert!(first.len() == 1002 && first.iter().collect::<HashSet<_>>().len() > 900, "they differ");
+    }
+
+    #[test]
+    fn a_soak_goes_on_with_other_inputs_until_its_time_has_passed() {
+        let home = corpus();
+        let start = Instant::now();
+        let soaked = inputs(&home, 1, Some(Duration::from_millis(30)));
+        assert!(soaked.len() > 3 && start.elapsed() >= Duration::from_millis(30));
+    }
+
+    #[test]
+    fn a_failing_input_is_kept_and_told_with_its_seed() {
+        let home = corpus();
+        let target = |bytes: &[u8]| assert!(std::str::from_utf8(bytes).is_ok(), "not UTF-8");
+        let message = panic_of(|| fuzz("finds", home.path().join("corpus"), 10_000, target));
+        assert!(message.contains("made from seed ") && message.ends_with("not UTF-8"), "{message}");
+        let path = message.split("kept in ").nth(1).unwrap().split(':').next().unwrap();
+        assert!(path.contains("/fuzz/finds-"), "{path}");
+        assert!(std::str::from_utf8(&fs::read(path).unwrap()).is_err());
+        fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_corpus_that_is_not_there_or_empty_is_a_failure() {
+        let home = Home::new();
+        assert!(panic_of(|| fuzz("x", home.path().join("absent"), 1, |_| {})).contains("no corpus in"));
+        assert!(panic_of(|| fuzz("x", home.runtime(), 1, |_| {})).contains("holds no file"));
+    }
 }

@@ -129,7 +129,8 @@ impl Home {
     /// One of our binaries, copied to `bin/` in this home, where another user can reach it too.
     #[track_caller]
     pub fn install(&self, name: &str) -> PathBuf {
-        let installed = self.write(Path::new("bin").join(name), "");
+        let installed = self.root.join("bin").join(name);
+        fs::create_dir_all(self.root.join("bin")).expect("a home can be furnished");
         // By another process: while one of ours has a program open for writing, a child that another thread
         // starts just then has it open as well, and the system refuses to run it.
         let _ = self.run(self.command("cp").arg(bin(name)).arg(&installed)).ok();

@@ -68,9 +68,7 @@ impl Server {
     /// what is not HTTP.
     #[track_caller]
     pub fn finish(mut self) -> Vec<Request> {
-        self.stop();
-        let trouble = self.trouble();
-        assert!(trouble.is_empty(), "the scripted model has complaints:\n{}", trouble.join("\n"));
+        self.settle();
         self.requests()
     }
 
@@ -94,7 +92,16 @@ impl Server {
         let _ = accepting.join();
     }
 
-    /// What `finish` complains about, once.
+    /// A test that is failing already has its own complaint.
+    #[track_caller]
+    fn settle(&mut self) {
+        self.stop();
+        let trouble = self.trouble();
+        let fine = trouble.is_empty() || thread::panicking();
+        assert!(fine, "the scripted model has complaints:\n{}", trouble.join("\n"));
+    }
+
+    /// What there is to complain about, once.
     fn trouble(&self) -> Vec<String> {
         let mut trouble = std::mem::take(&mut self.shared.state().trouble);
         if let Script::Queue(queue) = &self.shared.script {
@@ -109,11 +116,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        self.stop();
-        let trouble = self.trouble();
-        if !thread::panicking() {
-            assert!(trouble.is_empty(), "the scripted model has complaints:\n{}", trouble.join("\n"));
-        }
+        self.settle();
     }
 }
 
@@ -223,7 +226,7 @@ fn serve(shared: &Shared, stream: &TcpStream, connection: usize) {
             // The client went away, between requests or in the middle of one.
             Ok(None) | Err(http::Broken::Off) => return,
             Err(http::Broken::Malformed(problem)) => {
-                shared.complain(format!("connection {connection} sent no HTTP: {problem}"));
+                let _ = shared.complain(format!("connection {connection} sent no HTTP: {problem}"));
                 let _ = (&*stream).write_all(b"HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
                 return;
             }

@@ -199,23 +199,16 @@ impl Terminal {
         let screen = shown.parser.screen();
         let (rows, cols) = screen.size();
         for row in (0..rows.get()).rev() {
-            let cells: Vec<_> = (0..cols.get()).filter_map(|col| screen.cell(row, col)).collect();
-            let symbol = |cell: &&vt100::Cell| {
-                if cell.has_contents() { cell.contents().to_owned() } else { " ".into() }
-            };
-            let starts = (0..cells.len()).rev();
-            for start in starts {
-                let mut seen = String::new();
-                let taken =
-                    cells[start..].iter().filter(|cell| !cell.is_wide_continuation()).take_while(|cell| {
-                        let more = seen.len() < text.len();
-                        seen.push_str(&symbol(cell));
-                        more
-                    });
-                let styles = taken.map(|cell| style(cell)).collect();
-                if seen.starts_with(text) {
-                    return styles;
-                }
+            let cells = (0..cols.get()).filter_map(|col| screen.cell(row, col));
+            let (mut line, mut styles) = (String::new(), Vec::new());
+            for cell in cells.filter(|cell| !cell.is_wide_continuation()) {
+                let symbol = if cell.has_contents() { cell.contents() } else { " " };
+                line.push_str(symbol);
+                // One for each byte, so that places in the line are places in the styles.
+                styles.extend(std::iter::repeat_n(style(cell), symbol.len()));
+            }
+            if let Some(start) = line.rfind(text) {
+                return styles[start..start + text.len()].to_vec();
             }
         }
         Vec::new()

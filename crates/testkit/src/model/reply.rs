@@ -11,6 +11,7 @@ use super::{Ids, anthropic, openai};
 
 /// One reply. Each method changes one thing about it and gives it back.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
@@ -51,6 +52,16 @@ pub enum LineEnd {
     Lf,
     CrLf,
     Cr,
+}
+
+impl LineEnd {
+    fn bytes(self) -> &'static [u8] {
+        match self {
+            LineEnd::Lf => b"\n",
+            LineEnd::CrLf => b"\r\n",
+            LineEnd::Cr => b"\r",
+        }
+    }
 }
 
 /// A place in the body: a number of bytes, or the end of the first occurrence of a text.
@@ -143,73 +154,62 @@ impl Reply {
         }
     }
 
-    #[must_use]
     pub fn status(mut self, status: u16) -> Reply {
         self.status = status;
         self
     }
 
-    #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Reply {
         self.headers.retain(|(known, _)| known != name);
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    #[must_use]
     pub fn chunks(mut self, cut: Cut) -> Reply {
         self.cut = cut;
         self
     }
 
     /// No length and no chunks: the body ends where the connection does.
-    #[must_use]
     pub fn until_close(mut self) -> Reply {
         self.framing = Framing::UntilClose;
         self
     }
 
-    #[must_use]
     pub fn line_ends(mut self, line_end: LineEnd) -> Reply {
         self.line_end = line_end;
         self
     }
 
     /// Waits before the status line.
-    #[must_use]
     pub fn delay_before(mut self, delay: Duration) -> Reply {
         self.before = delay;
         self
     }
 
     /// Waits in the middle of the body. A client that closes meanwhile is noticed at once.
-    #[must_use]
     pub fn pause_at(mut self, at: impl Into<At>, pause: Duration) -> Reply {
         self.pauses.push((at.into(), pause));
         self
     }
 
     /// Waits between any two pieces.
-    #[must_use]
     pub fn every(mut self, pause: Duration) -> Reply {
         self.between = pause;
         self
     }
 
-    #[must_use]
     pub fn one_byte_per(self, pause: Duration) -> Reply {
         self.chunks(Cut::Bytes(1)).every(pause)
     }
 
     /// Closes the connection in the middle of the body.
-    #[must_use]
     pub fn drop_at(mut self, at: impl Into<At>) -> Reply {
         self.loss = Some((at.into(), Loss::Close));
         self
     }
 
     /// Resets the connection in the middle of the body: the client sees an error instead of an end.
-    #[must_use]
     pub fn reset_at(mut self, at: impl Into<At>) -> Reply {
         self.loss = Some((at.into(), Loss::Reset));
         self
@@ -261,12 +261,12 @@ fn head(status: u16, headers: &[(String, String)], request_id: &str) -> Vec<u8> 
 }
 
 fn with_line_ends(body: Vec<u8>, line_end: LineEnd) -> Vec<u8> {
-    let end: &[u8] = match line_end {
-        LineEnd::Lf => return body,
-        LineEnd::CrLf => b"\r\n",
-        LineEnd::Cr => b"\r",
-    };
-    body.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(end)
+    match line_end {
+        LineEnd::Lf => body,
+        LineEnd::CrLf | LineEnd::Cr => {
+            body.split(|byte| *byte == b'\n').collect::<Vec<_>>().join(line_end.bytes())
+        }
+    }
 }
 
 fn find(at: &At, body: &[u8]) -> Result<usize, String> {
@@ -282,11 +282,7 @@ fn find(at: &At, body: &[u8]) -> Result<usize, String> {
 
 /// Offsets within the body at which a new piece starts.
 fn cuts(cut: &Cut, body: &[u8], line_end: LineEnd) -> Vec<usize> {
-    let blank: &[u8] = match line_end {
-        LineEnd::Lf => b"\n\n",
-        LineEnd::CrLf => b"\r\n\r\n",
-        LineEnd::Cr => b"\r\r",
-    };
+    let blank = line_end.bytes().repeat(2);
     match cut {
         Cut::Whole => Vec::new(),
         Cut::Bytes(step) => (0..body.len()).step_by((*step).max(1)).collect(),

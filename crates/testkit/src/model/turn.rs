@@ -17,6 +17,7 @@ pub fn turn() -> Turn {
 
 /// One turn of the model: parts in the order they are said.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Turn {
     pub(super) parts: Vec<Part>,
     pub(super) stop: Option<String>,
@@ -67,25 +68,21 @@ pub(super) enum Shape {
 }
 
 impl Turn {
-    #[must_use]
     pub fn think(self, text: &str, signature: &str) -> Turn {
         self.part(Part::Think { text: text.to_owned(), signature: signature.to_owned() })
     }
 
     /// A text, streamed word by word.
-    #[must_use]
     pub fn say(self, text: &str) -> Turn {
         self.say_in(text.split_inclusive(' '))
     }
 
     /// A text in these very pieces.
-    #[must_use]
     pub fn say_in<'a>(self, pieces: impl IntoIterator<Item = &'a str>) -> Turn {
         self.part(Part::Say(pieces.into_iter().map(str::to_owned).collect()))
     }
 
     /// A call of a tool, its input streamed in small pieces.
-    #[must_use]
     pub fn call(self, name: &str, input: &Value) -> Turn {
         let characters: Vec<char> = input.to_string().chars().collect();
         // Seven divides nothing: keys, escapes and numbers are all cut somewhere.
@@ -94,40 +91,34 @@ impl Turn {
     }
 
     /// A call whose input is these very pieces, JSON or not.
-    #[must_use]
     pub fn call_in<'a>(self, name: &str, pieces: impl IntoIterator<Item = &'a str>) -> Turn {
         let arguments = pieces.into_iter().map(str::to_owned).collect();
         self.part(Part::Call { name: name.to_owned(), arguments })
     }
 
     /// Any event between two parts: a ping, a comment, something from the future. Whole replies leave it out.
-    #[must_use]
     pub fn event(self, event: Event) -> Turn {
         self.part(Part::Event(event))
     }
 
     /// The stream breaks off here with the wire's error event.
-    #[must_use]
     pub fn fail(self, kind: &str, message: &str) -> Turn {
         self.part(Part::Fail { kind: kind.to_owned(), message: message.to_owned() })
     }
 
     /// Why it stopped, in the wire's word. Without it: for the tools it called, or because it was done.
-    #[must_use]
     pub fn stop(mut self, reason: &str) -> Turn {
         self.stop = Some(reason.to_owned());
         self
     }
 
     /// Tokens: input that was in no cache, and output.
-    #[must_use]
     pub fn usage(mut self, input: u64, output: u64) -> Turn {
         self.usage = Usage { input, output, ..self.usage };
         self
     }
 
     /// Tokens of the input that were read from and written to the cache.
-    #[must_use]
     pub fn cached(mut self, read: u64, written: u64) -> Turn {
         self.usage = Usage { cache_read: read, cache_written: written, ..self.usage };
         self
