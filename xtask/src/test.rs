@@ -51,7 +51,8 @@ fn run_tests(env: &[(&str, &str)]) -> Done {
     } else {
         cargo(&["test", "--workspace", "--locked", "--no-fail-fast", "--quiet"])
     };
-    tests.envs(env.iter().copied());
+    // What is set already holds: a shorter soak, or a longer one.
+    tests.envs(env.iter().copied().filter(|(name, _)| std::env::var_os(name).is_none()));
     run(if soak { "soak" } else { "tests" }, tests)
 }
 

@@ -5,7 +5,6 @@
 #![forbid(unsafe_code)]
 
 pub mod client;
-mod fuzz;
 mod message;
 mod queue;
 mod server;
@@ -13,7 +12,6 @@ mod tool;
 mod version;
 
 pub use client::Client;
-pub use fuzz::fuzz_server;
 pub use message::RpcError;
 pub use server::{ServeError, Server, ServerInfo, serve};
 pub use tool::{BadArguments, Call, Cancel, Content, Tool, ToolResult};

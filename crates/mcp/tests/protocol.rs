@@ -11,5 +11,7 @@ mod hostile;
 mod properties;
 #[path = "protocol/rmcp.rs"]
 mod rmcp_peer;
+#[path = "protocol/served.rs"]
+mod served;
 #[path = "protocol/transcript.rs"]
 mod transcript;

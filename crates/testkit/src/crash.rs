@@ -33,6 +33,11 @@ pub struct Report {
     pub hits: usize,
 }
 
+/// How many times to kill: `usual` in a test, more in a soak. For crash tests that are driven by hand.
+pub fn points(usual: usize) -> usize {
+    soak_points(std::env::var("SCRIMP_SOAK_POINTS").ok().as_deref()).max(usual)
+}
+
 /// Runs that show how long the child takes when nobody kills it.
 const MEASURED: usize = 3;
 
@@ -53,7 +58,7 @@ impl Crash {
     /// killer, since then nothing was shown.
     #[track_caller]
     pub fn run(self, mut child: impl FnMut(usize) -> Command, mut check: impl FnMut(&Attempt)) -> Report {
-        let points = soak_points(std::env::var("SCRIMP_SOAK_POINTS").ok().as_deref()).max(self.points);
+        let points = points(self.points);
         let mut random = Random::new(self.seed);
         let mut window = Window::default();
         let mut hits = 0;

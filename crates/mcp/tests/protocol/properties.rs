@@ -1,42 +1,17 @@
 //! What holds for every input, checked on the committed corpus, on its mutations and on generated messages.
 
-use mcp::fuzz_server;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-const CORPUS: [&[u8]; 9] = [
-    include_bytes!("../corpus/batch"),
-    include_bytes!("../corpus/bytes"),
-    include_bytes!("../corpus/cancel"),
-    include_bytes!("../corpus/deep"),
-    include_bytes!("../corpus/handshake"),
-    include_bytes!("../corpus/ids"),
-    include_bytes!("../corpus/responses"),
-    include_bytes!("../corpus/stateless"),
-    include_bytes!("../corpus/torn"),
-];
+use crate::served::served;
 
 #[test]
-fn the_corpus_is_served() {
-    for bytes in CORPUS {
-        fuzz_server(bytes);
-    }
-}
-
-/// A file of the corpus, cut, repeated and with bytes overwritten; or bytes from nowhere.
-fn mutation() -> impl Strategy<Value = Vec<u8>> {
-    let edits = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6);
-    let corpus = (select(&CORPUS), select(&CORPUS), edits, any::<prop::sample::Index>());
-    let mutated = corpus.prop_map(|(first, second, edits, cut)| {
-        let mut bytes = [&first[..cut.index(first.len())], second].concat();
-        for (at, byte) in edits {
-            let at = at.index(bytes.len());
-            bytes[at] = byte;
-        }
-        bytes
+fn any_bytes_are_served() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
+    testkit::fuzz("mcp-server", corpus, 10_000, |bytes| {
+        served(bytes);
     });
-    prop_oneof![4 => mutated, 1 => prop::collection::vec(any::<u8>(), 0..200)]
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -117,15 +92,6 @@ fn ids(reply: &Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10_000))]
-
-    #[test]
-    fn any_bytes_are_served(bytes in mutation()) {
-        fuzz_server(&bytes);
-    }
-}
-
-proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
@@ -142,7 +108,7 @@ proptest! {
             }
         }
         let bytes: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        let answered: Vec<Value> = fuzz_server(bytes.as_bytes()).iter().map(ids).collect();
+        let answered: Vec<Value> = served(bytes.as_bytes()).iter().map(ids).collect();
         prop_assert_eq!(answered, expected);
     }
 }

@@ -173,7 +173,7 @@ fn a_kill_costs_at_most_the_entry_being_written() {
     let home = tempdir().unwrap();
     let path = home.path().join("log");
     let mut reported = 0;
-    for round in 0..50 {
+    for round in 0..testkit::crash::points(50) {
         let mut child = again::start("append in a loop", home.path(), &World::Ours);
         let heard = 1 + (round * 5) % 11;
         again::hear_many(&mut child, heard);

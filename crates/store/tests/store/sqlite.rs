@@ -321,7 +321,7 @@ pub(crate) fn child_opens(folder: &Path) {
 
 #[test]
 fn a_kill_while_a_database_is_made_or_migrated_never_corrupts_it() {
-    for round in 0..20 {
+    for round in 0..testkit::crash::points(20) {
         let home = tempdir().unwrap();
         let mut child = again::start("make databases in a loop", home.path(), &World::Ours);
         again::hear_many(&mut child, 1 + round % 7);

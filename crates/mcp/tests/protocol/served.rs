@@ -1,16 +1,15 @@
-//! A server fed with any bytes, in memory, and what must hold then. For tests and fuzzers.
+//! A server fed with any bytes, in memory, and what must hold then.
 
 use std::io::Cursor;
 
+use mcp::{Server, ServerInfo, Tool, ToolResult, serve};
 use serde_json::{Value, json};
-
-use crate::{Server, ServerInfo, Tool, ToolResult, serve};
 
 /// Serves `bytes` as one connection and returns the replies, one JSON value per line.
 ///
 /// # Panics
 /// If a reply is not a line of JSON-RPC, or the connection ends other than by the end of the bytes.
-pub fn fuzz_server(bytes: &[u8]) -> Vec<Value> {
+pub(crate) fn served(bytes: &[u8]) -> Vec<Value> {
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]});
     let echo = Tool::new("echo", "says it again", schema, |count: &mut u64, call| {
         *count += 1;
