@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-pub use capture::{Captured, Keep, Spill};
+pub use capture::{Captured, Keep, Spill, Spilled};
 
 use crate::invocation::Environment;
 use tree::Tree;
@@ -78,7 +78,7 @@ impl Job {
         // The one place where a bare command is made: everything below owns what it starts.
         #[allow(clippy::disallowed_methods, reason = "this is the module the ban points to")]
         let mut command = Command::new(program);
-        command.env_clear().process_group(0);
+        command.env_clear();
         Job {
             command,
             stdin: None,
@@ -165,13 +165,15 @@ impl Job {
         self.run_watched(&mut |_| {})
     }
 
-    /// Like [`Job::run`]; `watch` sees output as it comes, both streams.
+    /// Like [`Job::run`]; `watch` sees output as it comes, both streams. It should be quick: while it works, nobody
+    /// looks at the clock.
     pub fn run_watched(mut self, watch: &mut dyn FnMut(&[u8])) -> io::Result<Outcome> {
         let started = Instant::now();
         let (mut running, pipes) = self.spawn()?;
         let settings = drive::Settings {
             stdin: self.stdin.take().unwrap_or_default(),
-            deadline: self.deadline.map(|deadline| started + deadline),
+            // What the clock cannot express never comes.
+            deadline: self.deadline.and_then(|deadline| started.checked_add(deadline)),
             cancel: self.cancel,
             leftovers: self.leftovers,
         };
@@ -183,6 +185,7 @@ impl Job {
     /// Starts a program that talks over its pipes for longer; the caller drives them. Its tree dies with the
     /// handle.
     pub fn start(mut self) -> io::Result<Running> {
+        self.command.process_group(0);
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let (mut child, tree) = tree::plant(&mut self.command)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -192,15 +195,14 @@ impl Job {
     /// Starts a daemon: no streams of ours, our working directory left, not waited for. It must call
     /// [`leave_session`] first thing, so that closing the terminal does not end it.
     pub fn detach(mut self) -> io::Result<u32> {
-        // A group leader could not leave its session.
-        self.command.process_group(rustix::process::getpgrp().as_raw_nonzero().get());
+        // No group of its own here: a group leader could not leave its session.
         self.command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
         Ok(tree::set_free(&mut self.command)?.id())
     }
 
     fn spawn(&mut self) -> io::Result<(Running, drive::Pipes)> {
         let stdin = if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
-        self.command.stdin(stdin);
+        self.command.process_group(0).stdin(stdin);
         let mut merged = None;
         if self.merged {
             let (reader, writer) = io::pipe()?;
@@ -245,7 +247,11 @@ impl Running {
 
     /// The exit status, if it has ended.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        self.child.try_wait()
+        let status = self.child.try_wait()?;
+        if status.is_some() {
+            self.tree.root_is_gone();
+        }
+        Ok(status)
     }
 
     /// Kills the whole tree, politely for a moment, then not. Gives what could not be killed.

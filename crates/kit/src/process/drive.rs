@@ -59,7 +59,7 @@ pub(super) fn to_the_end(
         stdout.step(watch)?;
         stderr.step(watch)?;
         if exited.is_none() {
-            exited = running.child.try_wait()?.map(|status| (status, Instant::now()));
+            exited = running.try_wait()?.map(|status| (status, Instant::now()));
         }
         let drained = stdout.is_done() && stderr.is_done();
         match exited {
@@ -164,7 +164,7 @@ impl Drain {
                 Ok(0) => self.pipe = None,
                 Ok(read) => {
                     watch(&buffer[..read]);
-                    self.capture.push(&buffer[..read])?;
+                    self.capture.push(&buffer[..read]);
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
