@@ -142,7 +142,7 @@ impl Environment {
     fn from_process() -> Environment {
         Environment {
             variables: env::vars_os().collect(),
-            fallback_home: env::home_dir(),
+            fallback_home: env::home_dir().filter(|home| home.is_absolute()),
             uid: rustix::process::geteuid().as_raw(),
         }
     }

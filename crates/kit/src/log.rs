@@ -1,9 +1,9 @@
 //! One line per record in `<state>/scrimp/<tool>.log`: for the things that fail open and silent, so that
 //! `doctor` can tell. Callers never put source text, prompts or keys into a record.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::places::{self, Places};
@@ -33,15 +33,31 @@ impl Log {
     pub fn record(&self, unix_ms: i64, event: &str, fields: &[(&str, &str)]) -> io::Result<()> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         places::private_dir(folder, self.uid).map_err(io::Error::other)?;
-        if fs::symlink_metadata(&self.path).is_ok_and(|file| file.len() >= ROTATE_AT) {
-            fs::rename(&self.path, self.path.with_extension("log.1"))?;
-        }
         let mut line = format!("{{\"ts\":{unix_ms},\"event\":{}", text::json_string(event));
         for (key, value) in fields {
             line.push_str(&format!(",{}:{}", text::json_string(key), text::json_string(value)));
         }
         line.push_str("}\n");
-        OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)?.write_all(line.as_bytes())
+        self.rotate()?;
+        self.open()?.write_all(line.as_bytes())
+    }
+
+    /// Moves a full log aside. Whoever comes second finds another file under the name and leaves it there.
+    fn rotate(&self) -> io::Result<()> {
+        if !fs::symlink_metadata(&self.path).is_ok_and(|file| file.len() >= ROTATE_AT) {
+            return Ok(());
+        }
+        let full = self.open()?;
+        full.lock()?;
+        let (held, named) = (full.metadata()?, fs::symlink_metadata(&self.path)?);
+        if held.ino() == named.ino() && held.len() >= ROTATE_AT {
+            fs::rename(&self.path, self.path.with_extension("log.1"))?;
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> io::Result<File> {
+        OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)
     }
 
     /// The last `count` records, oldest first; none if there is no log.

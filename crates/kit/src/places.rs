@@ -72,9 +72,12 @@ impl Places {
             ignored.push((name.to_owned(), PlaceError::new(&path, Fault::Relative)));
             None
         };
-        let home = absolute("HOME")
-            .or(fallback_home)
-            .ok_or_else(|| PlaceError::new(Path::new("HOME"), Fault::Unset))?;
+        let home = match lookup("HOME").filter(|value| !value.is_empty()).map(PathBuf::from) {
+            Some(home) if home.is_absolute() => home,
+            // Nothing else would be what the person meant.
+            Some(home) => return Err(PlaceError::new(&home, Fault::RelativeHome)),
+            None => fallback_home.ok_or_else(|| PlaceError::new(Path::new("HOME"), Fault::Unset))?,
+        };
         let data = absolute("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
         let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         let state = absolute("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
@@ -113,9 +116,8 @@ impl Places {
 /// Makes `path` (and what is missing above it) as a directory that only `uid` can enter, or finds it so.
 ///
 /// A directory that exists with other permissions is refused, not repaired: whoever widened it may have put
-/// something there. The nearest directory that exists above must belong to `uid` or to root, and strangers
-/// must not be able to rename what is in it, so that a HOME of somebody else is refused before anything is
-/// written to it.
+/// something there. The nearest directory that exists above must belong to `uid` or to root, so that a HOME of
+/// somebody else is refused before anything is written to it; and in none above may strangers rename what is in it.
 pub fn private_dir(path: &Path, uid: u32) -> Result<(), PlaceError> {
     if look_private(path, uid)? == Presence::There {
         return Ok(());
@@ -128,7 +130,7 @@ pub fn private_dir(path: &Path, uid: u32) -> Result<(), PlaceError> {
 
 /// Whether a private directory is there, or at least could be made. Looks and writes nothing.
 pub fn look_private(path: &Path, uid: u32) -> Result<Presence, PlaceError> {
-    match fs::symlink_metadata(path) {
+    match fs::symlink_metadata(bare(path)) {
         Err(error) if is_missing(&error) => check_ancestor(path, uid).map(|()| Presence::NotYet),
         _ => check_private(path, uid).map(|()| Presence::There),
     }
@@ -171,7 +173,7 @@ pub fn shared_entry(path: &Path, uid: u32) -> Result<SharedEntry, PlaceError> {
 /// A directory, ours, closed to group and others, and no symlink.
 pub fn check_private(path: &Path, uid: u32) -> Result<(), PlaceError> {
     let metadata =
-        fs::symlink_metadata(path).map_err(|error| PlaceError::new(path, Fault::Io(error.kind())))?;
+        fs::symlink_metadata(bare(path)).map_err(|error| PlaceError::new(path, Fault::Io(error.kind())))?;
     refuse_foreign(path, &metadata, uid)?;
     if !metadata.is_dir() {
         return Err(PlaceError::new(path, Fault::NotADirectory));
@@ -192,12 +194,18 @@ fn refuse_foreign(path: &Path, metadata: &Metadata, uid: u32) -> Result<(), Plac
     }
 }
 
+/// Without a slash at the end, which would make the system follow a link.
+fn bare(path: &Path) -> PathBuf {
+    path.components().collect()
+}
+
 /// Nothing is below a file either; which one is in the way tells the nearest thing that exists.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn check_ancestor(path: &Path, uid: u32) -> Result<(), PlaceError> {
+    let mut nearest = true;
     for ancestor in path.ancestors().skip(1) {
         // Followed on purpose: a HOME that is a symlink is judged by where it leads.
         let metadata = match fs::metadata(ancestor) {
@@ -205,23 +213,35 @@ fn check_ancestor(path: &Path, uid: u32) -> Result<(), PlaceError> {
             Err(error) if is_missing(&error) => continue,
             Err(error) => return Err(PlaceError::new(ancestor, Fault::Io(error.kind()))),
         };
-        if !metadata.is_dir() {
-            return Err(PlaceError::new(ancestor, Fault::NotADirectory));
+        if nearest {
+            nearest = false;
+            check_nearest(ancestor, &metadata, uid)?;
         }
-        let owner = metadata.uid();
-        if owner != uid && owner != 0 {
-            return Err(PlaceError::new(ancestor, Fault::Foreign { owner, uid }));
-        }
-        let (others_write, sticky) = (metadata.mode() & 0o002 != 0, metadata.mode() & 0o1000 != 0);
-        if others_write && !sticky {
+        if others_can_rename_in(&metadata) {
             return Err(PlaceError::new(ancestor, Fault::Open(metadata.mode() & 0o7777)));
         }
-        let may_write =
-            rustix::fs::access(ancestor, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
-        return may_write
-            .map_err(|error| PlaceError::new(ancestor, Fault::Io(io::Error::from(error).kind())));
     }
     Ok(())
+}
+
+/// The directory that we would write to.
+fn check_nearest(path: &Path, metadata: &Metadata, uid: u32) -> Result<(), PlaceError> {
+    if !metadata.is_dir() {
+        return Err(PlaceError::new(path, Fault::NotADirectory));
+    }
+    let owner = metadata.uid();
+    if owner != uid && owner != 0 {
+        return Err(PlaceError::new(path, Fault::Foreign { owner, uid }));
+    }
+    let may_write = rustix::fs::access(path, rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK);
+    may_write.map_err(|error| PlaceError::new(path, Fault::Io(io::Error::from(error).kind())))
+}
+
+/// Our own group is ours alone on most systems, and many people's directories are open to it.
+fn others_can_rename_in(metadata: &Metadata) -> bool {
+    let foreign_group = metadata.gid() != rustix::process::getegid().as_raw();
+    let writable = if foreign_group { 0o022 } else { 0o002 };
+    metadata.mode() & writable != 0 && metadata.mode() & 0o1000 == 0
 }
 
 /// Why a place cannot be used.
@@ -235,6 +255,7 @@ pub struct PlaceError {
 enum Fault {
     Unset,
     Relative,
+    RelativeHome,
     NotADirectory,
     Symlink,
     Foreign { owner: u32, uid: u32 },
@@ -255,7 +276,7 @@ impl PlaceError {
     pub fn hint(&self) -> Option<String> {
         let path = shell_word(self.path.as_os_str());
         match self.fault {
-            Fault::Unset => Some("`export HOME=/path/to/your/home`".to_owned()),
+            Fault::Unset | Fault::RelativeHome => Some("`export HOME=/path/to/your/home`".to_owned()),
             Fault::Relative => Some("set it to an absolute path, or unset it".to_owned()),
             Fault::NotADirectory | Fault::Symlink => {
                 Some(format!("`ls -ld {path}`, then move it out of the way"))
@@ -274,6 +295,7 @@ impl fmt::Display for PlaceError {
         let path = self.path.display();
         match self.fault {
             Fault::Unset => write!(f, "{path} is not set and the user database has no home for us"),
+            Fault::RelativeHome => write!(f, "HOME is `{path}`, which is not an absolute path"),
             Fault::Relative => write!(f, "`{path}` is not an absolute path"),
             Fault::NotADirectory => write!(f, "`{path}` is not a directory"),
             Fault::Symlink => write!(f, "`{path}` is a symbolic link"),
@@ -288,12 +310,21 @@ impl fmt::Display for PlaceError {
 
 impl Error for PlaceError {}
 
-/// `word` as a POSIX shell would need it typed.
+/// `word` as a shell would need it typed.
 pub fn shell_word(word: &OsStr) -> String {
     let text = word.to_string_lossy();
     let safe = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,~".contains(c);
     if !text.is_empty() && text.chars().all(safe) && !text.starts_with('~') {
         return text.into_owned();
+    }
+    if text.contains(char::is_control) {
+        // What cannot be typed is spelled out as bash and zsh read it.
+        let spell = |c: char| match c {
+            '\'' | '\\' => format!("\\{c}"),
+            c if c.is_ascii_control() => format!("\\x{:02x}", u32::from(c)),
+            c => c.to_string(),
+        };
+        return format!("$'{}'", text.chars().map(spell).collect::<String>());
     }
     format!("'{}'", text.replace('\'', "'\\''"))
 }

@@ -53,6 +53,21 @@ fn a_missing_home_is_an_error_with_a_hint_unless_the_user_database_knows_one() {
 }
 
 #[test]
+fn a_relative_home_is_refused_even_if_the_user_database_knows_a_better_one() {
+    let error = Places::resolve(|_| Some("rel".into()), Some("/known".into()), 1).unwrap_err();
+    assert_eq!(error.to_string(), "HOME is `rel`, which is not an absolute path");
+}
+
+#[test]
+fn a_path_with_what_cannot_be_typed_is_spelled_out() {
+    let word = |text: &str| kit::places::shell_word(text.as_ref());
+    assert_eq!(word("/a/b-c"), "/a/b-c");
+    assert_eq!(word("it's"), "'it'\\''s'");
+    assert_eq!(word("a\n'b\u{1b}é"), "$'a\\x0a\\'b\\x1bé'");
+    assert_eq!(word(""), "''");
+}
+
+#[test]
 fn relative_variables_are_not_followed_and_said_so() {
     let places = resolve(&[("HOME", Path::new("/h")), ("XDG_DATA_HOME", Path::new("share"))]);
     assert_eq!(places.data, Path::new("/h/.local/share"));
@@ -133,6 +148,33 @@ fn a_directory_where_strangers_may_rename_is_no_place_for_ours() {
     assert_eq!(refused(&home, &open.join("x")), "`[HOME]/open` is open to other users (mode 0777)");
     mode(&open, 0o1777);
     private_dir(&open.join("x"), uid()).unwrap();
+    // Nor is anything below it, however closed.
+    let closed = open.join("closed");
+    fs::create_dir(&closed).unwrap();
+    mode(&closed, 0o700);
+    mode(&open, 0o777);
+    assert_eq!(refused(&home, &closed.join("y")), "`[HOME]/open` is open to other users (mode 0777)");
+}
+
+#[test]
+fn a_directory_open_to_another_group_is_no_place_for_ours() {
+    let home = Home::new();
+    let team = home.path().join("team");
+    fs::create_dir(&team).unwrap();
+    std::os::unix::fs::chown(&team, None, Some(100)).unwrap();
+    mode(&team, 0o770);
+    assert_eq!(refused(&home, &team.join("x")), "`[HOME]/team` is open to other users (mode 0770)");
+    std::os::unix::fs::chown(&team, None, Some(rustix::process::getegid().as_raw())).unwrap();
+    mode(&team, 0o770);
+    private_dir(&team.join("x"), uid()).unwrap();
+}
+
+#[test]
+fn a_slash_at_the_end_does_not_hide_a_link() {
+    let home = Home::new();
+    private_dir(&home.path().join("real"), uid()).unwrap();
+    symlink(home.path().join("real"), home.path().join("link")).unwrap();
+    assert!(refused(&home, &home.path().join("link/")).ends_with("is a symbolic link"));
 }
 
 #[test]

@@ -86,11 +86,12 @@ pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
     rendered.to_string()
 }
 
-/// What the parser did not understand, in our words: its first line, and what was probably meant.
+/// What the parser did not understand, in our words: its first paragraph, and what was probably meant.
 pub(crate) fn usage(error: &clap::Error) -> Failure {
     let said = error.render().to_string();
-    let first = said.lines().next().unwrap_or_default();
-    let failure = Failure::usage(first.strip_prefix("error: ").unwrap_or(first));
+    let paragraph: Vec<&str> = said.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let paragraph = paragraph.join(" ");
+    let failure = Failure::usage(paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.clone()),

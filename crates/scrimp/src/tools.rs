@@ -22,4 +22,14 @@ pub struct Tool {
 }
 
 /// In the order of the tour.
-pub const TOOLS: &[Tool] = &[];
+pub const TOOLS: &[Tool] = &[Tool {
+    name: clai::front::NAME,
+    about: clai::front::ABOUT,
+    run: clai::run,
+    command: clai::front::command,
+    tour: clai::front::tour,
+    doctor: clai::front::doctor,
+    savings: clai::front::savings,
+    files: clai::front::FILES,
+    variables: clai::front::VARIABLES,
+}];

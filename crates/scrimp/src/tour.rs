@@ -13,7 +13,7 @@ use kit::{Exit, Failure, Invocation, places};
 
 use crate::tools::Tool;
 
-/// The whole tour ends within half a minute, whatever a stop meets.
+/// What the whole tour may take; every stop is given its share and keeps to it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) fn run(invocation: &mut Invocation, tools: &[Tool]) -> Result<Exit, Failure> {
@@ -51,6 +51,10 @@ impl Scratch {
         let places = invocation.places()?;
         let name = format!("scrimp-tour-{}-{}", std::process::id(), invocation.clock.unix_ms());
         let path = places.temp.join(name);
+        if !places.temp.is_dir() {
+            let missing = format!("there is no directory `{}` for the tour", places.temp.display());
+            return Err(Failure::new(missing).hint("set TMPDIR to a directory that exists, or unset it"));
+        }
         let cannot = |error| place_failure("cannot make a place for the tour", &error);
         places::private_dir(&path, places.uid).map_err(cannot)?;
         Ok(Scratch(path))

@@ -193,6 +193,39 @@ fn wrong_usage_ends_with_two_and_says_what_was_wrong() {
 }
 
 #[test]
+fn what_is_missing_or_possible_is_part_of_the_message() {
+    let home = Home::new();
+    let said = run(&home, &["completions"]).stderr;
+    assert!(
+        said.starts_with("error: the following required arguments were not provided: <SHELL>\n"),
+        "{said}"
+    );
+    let said = run(&home, &["completions", "foo"]).stderr;
+    assert!(said.contains("'foo'") && said.contains("[possible values: bash, "), "{said}");
+}
+
+#[test]
+fn a_temporary_directory_that_is_no_place_for_a_tour_is_told_with_a_hint() {
+    let home = Home::new();
+    let gone = home.path().join("gone");
+    let said = home.run(scrimp(&home, &["tour"]).env("TMPDIR", &gone));
+    assert!(said.code == 1 && said.stderr.contains("hint: set TMPDIR"), "{}", said.transcript());
+    assert!(!gone.exists());
+    let long = home.path().join("x".repeat(90));
+    fs::create_dir(&long).unwrap();
+    let said = home.run(scrimp(&home, &["tour"]).env("TMPDIR", &long));
+    assert!(said.code == 1 && said.stderr.contains("hint: "), "{}", said.transcript());
+}
+
+#[test]
+fn a_relative_home_is_a_finding_and_nothing_is_written_below_it() {
+    let home = Home::new();
+    let said = home.run(scrimp(&home, &["doctor"]).env("HOME", "rel"));
+    assert!(said.code == 1 && said.stdout.contains("HOME is `rel`"), "{}", said.transcript());
+    assert!(!home.path().join("rel").exists());
+}
+
+#[test]
 fn a_program_gets_wrong_usage_as_an_object() {
     let home = Home::new();
     assert_snapshot!(run(&home, &["savings", "--json", "--x"]).transcript(), @r#"

@@ -8,6 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use kit::places::PlaceError;
 use kit::process::Job;
 use kit::tour::{Sight, Stage, Stop};
 use kit::{Failure, places, text};
@@ -17,7 +18,7 @@ use serde_json::{Map, json};
 use store::Durability;
 use store::journal::{self, Journal};
 use wire::Deadline;
-use wire::endpoint::SocketPath;
+use wire::endpoint::{PathTooLong, SocketPath};
 use wire::frame::{Cap, Line, LineReader, write_line};
 use wire::transport::{Connection, Listener, Transport, Unix};
 
@@ -166,8 +167,15 @@ fn spoken(stage: &Stage<'_>) -> Result<Sight, Failure> {
 }
 
 fn sight(title: &str, what: &str, show: impl FnOnce() -> Shown) -> Result<Sight, Failure> {
-    let lines =
-        show().map_err(|error| Failure::new(format!("the tour stopped at {what}")).because(&*error))?;
+    let lines = show().map_err(|error| {
+        let failure = Failure::new(format!("the tour stopped at {what}")).because(&*error);
+        let place = error.downcast_ref::<PlaceError>().and_then(PlaceError::hint);
+        let hint = place.or_else(|| Some(error.downcast_ref::<PathTooLong>()?.hint().to_owned()));
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure.hint("`scrimp doctor`"),
+        }
+    })?;
     Ok(Sight { title: title.to_owned(), lines })
 }
 
