@@ -13,5 +13,15 @@ pub(crate) struct Binary {
     pub(crate) start_ms: f64,
 }
 
-pub(crate) const BINARIES: &[Binary] =
-    &[Binary { name: "scrimp", package: "scrimp", profile: "dist", size: None, start_ms: 10.0 }];
+pub(crate) const BINARIES: &[Binary] = &[
+    Binary {
+        name: "clai-hook",
+        package: "clai-hook",
+        profile: "dist-small",
+        size: Some(600_000),
+        start_ms: 0.3,
+    },
+    Binary { name: "clai", package: "clai", profile: "dist", size: Some(8_000_000), start_ms: 5.0 },
+    Binary { name: "clai-daemon", package: "clai", profile: "dist", size: Some(8_000_000), start_ms: 5.0 },
+    Binary { name: "scrimp", package: "scrimp", profile: "dist", size: None, start_ms: 10.0 },
+];

@@ -17,6 +17,5 @@ pub use server::{ServeError, Server, ServerInfo, serve};
 pub use tool::{BadArguments, Call, Cancel, Content, Tool, ToolResult};
 pub use version::Version;
 
-/// The longest line that either side takes. What we write ourselves is not capped: the size of a tool's result
-/// is its owner's business.
+/// The longest line that either side takes. A server of ours sends none that is longer either: see [`serve`].
 pub const LINE_CAP: wire::frame::Cap = wire::frame::Cap(4 << 20);

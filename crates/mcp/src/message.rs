@@ -21,6 +21,14 @@ impl Id {
         }
     }
 
+    /// The part of it that is as long as the peer likes.
+    pub(crate) fn text(&self) -> &str {
+        match self {
+            Id::Number(_) => "",
+            Id::Text(text) => text,
+        }
+    }
+
     pub(crate) fn to_value(&self) -> Value {
         match self {
             Id::Number(number) => Value::Number(number.clone()),
@@ -153,6 +161,10 @@ impl RpcError {
 
     pub(crate) fn invalid_params(message: impl Into<String>) -> RpcError {
         RpcError::new(-32602, message)
+    }
+
+    pub(crate) fn internal(message: impl Into<String>) -> RpcError {
+        RpcError::new(-32603, message)
     }
 
     /// What a peer's error object says, however little of it is in order.

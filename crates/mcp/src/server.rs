@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use wire::frame;
 
-use crate::message::{Params, Request, RpcError, reply};
+use crate::message::{Id, Params, Request, RpcError, reply};
 use crate::queue::{Job, Queue, Work};
 use crate::version::{PROTOCOL_KEY, SERVER_KEY, answer_handshake, inline, missing};
-use crate::{Call, Cancel, Tool, Version};
+use crate::{Call, Cancel, LINE_CAP, Tool, Version};
 
 /// How long a client may keep what it was told about us. It cannot change while we run; five minutes let a
 /// client that keeps it longer than the process notice a newer binary.
@@ -58,6 +58,9 @@ pub enum ServeError {
 /// Serves one connection until the client hangs up, answering requests one after the other. Everything that
 /// was read is answered even if the client has closed its sending side; a client that has closed its receiving
 /// side has hung up. The reader is left to a thread that ends when the stream does.
+///
+/// A reply above [`LINE_CAP`] is not sent: an error that names its size is, so that the client learns why. In a
+/// batch that would be longer as a whole, each reply that takes more than its share becomes such an error.
 pub fn serve<S>(
     reader: impl Read + Send + 'static,
     mut writer: impl Write,
@@ -77,13 +80,47 @@ pub fn serve<S>(
             }
         };
         let Some(reply) = reply else { continue };
-        match frame::write_line(&mut writer, &reply) {
+        match line(reply).and_then(|line| writer.write_all(&line)).and_then(|()| writer.flush()) {
             Ok(()) => {}
             Err(error) if hung_up(&error) => return Ok(()),
             Err(error) => return Err(ServeError::Write(error)),
         }
     }
     Ok(())
+}
+
+/// A reply as its line, or as the line that says that it is too long.
+fn line(reply: Value) -> io::Result<Vec<u8>> {
+    let whole = frame::to_line(&reply)?;
+    if fits(&whole) {
+        return Ok(whole);
+    }
+    let length = whole.len() - 1;
+    let shorter = match reply {
+        Value::Array(replies) => {
+            // Each has a comma, and the whole has brackets.
+            let share = (LINE_CAP.0 - 2) / replies.len() - 1;
+            replies.into_iter().map(|reply| within(share, reply)).collect::<io::Result<Value>>()?
+        }
+        reply => too_long(Id::of(&reply["id"]).as_ref(), length),
+    };
+    let shorter = frame::to_line(&shorter)?;
+    // Ids are echoed, and a client may have made them as long as the cap.
+    if fits(&shorter) { Ok(shorter) } else { frame::to_line(&too_long(None, length)) }
+}
+
+fn fits(line: &[u8]) -> bool {
+    line.len() - 1 <= LINE_CAP.0
+}
+
+fn within(share: usize, reply: Value) -> io::Result<Value> {
+    let length = serde_json::to_vec(&reply)?.len();
+    Ok(if length <= share { reply } else { too_long(Id::of(&reply["id"]).as_ref(), length) })
+}
+
+fn too_long(id: Option<&Id>, length: usize) -> Value {
+    let words = format!("the reply has {length} bytes, and a line takes {}", LINE_CAP.0);
+    reply(id, Err(RpcError::internal(words)))
 }
 
 fn hung_up(error: &io::Error) -> bool {

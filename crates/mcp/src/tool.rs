@@ -110,7 +110,8 @@ impl Cancel {
     }
 }
 
-/// What a tool answers, on either side.
+/// What a tool answers, on either side. One that makes a reply above [`crate::LINE_CAP`] is replaced by an error
+/// that names the size: a tool that may have so much to say cuts it, and tells how to get the rest.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ToolResult {
     pub content: Vec<Content>,

@@ -13,6 +13,14 @@ use crate::{Output, PATIENCE, Random, panic, poll, until};
 pub struct Crash {
     seed: u64,
     points: usize,
+    since: Since,
+}
+
+/// When the moments begin from which a kill is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Since {
+    Start,
+    FirstOutput,
 }
 
 /// What a killed child left behind besides its files.
@@ -20,7 +28,8 @@ pub struct Crash {
 pub struct Attempt {
     /// From 0; the runs that are not killed count as well.
     pub number: usize,
-    /// None for a run that was left alone, to see how long one takes.
+    /// Since its start, or since its first output, see [`Crash::from_first_output`]. None for a run that was left
+    /// alone, to see how long one takes.
     pub killed_after: Option<Duration>,
     /// What it had acknowledged on its standard output, among others.
     pub output: Output,
@@ -43,12 +52,20 @@ const MEASURED: usize = 3;
 
 impl Crash {
     pub fn new(seed: u64) -> Crash {
-        Crash { seed, points: 50 }
+        Crash { seed, points: 50, since: Since::Start }
     }
 
     /// How many times to kill. `SCRIMP_SOAK_POINTS` raises it, and never lowers it.
     pub fn points(mut self, points: usize) -> Crash {
         self.points = points;
+        self
+    }
+
+    /// Kills only after the first byte on standard output, which the child writes when its work begins: for one that
+    /// takes long to start, whose work would hardly be hit otherwise. Panics if a child that is not killed writes
+    /// nothing.
+    pub fn from_first_output(mut self) -> Crash {
+        self.since = Since::FirstOutput;
         self
     }
 
@@ -64,13 +81,13 @@ impl Crash {
         let mut hits = 0;
         for number in 0..MEASURED + points {
             let delay = (number >= MEASURED).then(|| window.width.mul_f64(random.fraction()));
-            let start = Instant::now();
-            let (output, hit) = crash(&mut child(number), delay);
-            hits += usize::from(hit);
-            window = match delay {
-                None => window.measured(start.elapsed()),
-                Some(_) => window.after(hit),
+            let (output, end) = crash(&mut child(number), delay, self.since);
+            window = match end {
+                End::Own(took) if delay.is_none() => window.measured(took),
+                End::Own(_) => window.after(false),
+                End::Killed => window.after(true),
             };
+            hits += usize::from(end == End::Killed);
             let attempt = Attempt { number, killed_after: delay, output };
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| check(&attempt))) {
                 let words = panic::words(&*panic);
@@ -107,17 +124,42 @@ impl Window {
     }
 }
 
-/// Runs a child to its end, or to its death after `delay`. Says whether it was still running then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// After so long, counted like the moments of the kills.
+    Own(Duration),
+    Killed,
+}
+
+/// Runs a child to its end, or to its death after `delay`.
 #[track_caller]
-fn crash(command: &mut Command, delay: Option<Duration>) -> (Output, bool) {
+fn crash(command: &mut Command, delay: Option<Duration>, since: Since) -> (Output, End) {
     let mut running = Running::start(command, b"");
+    let give_up = |running: Running, what: &str| -> ! {
+        panic!("{command:?} {what}:\n{}", running.kill().transcript())
+    };
+    if since == Since::FirstOutput {
+        // The steps of `until` grow, and would leave out the first moments of the work.
+        let patience = Instant::now();
+        while !running.spoke() && running.ended().is_none() {
+            if patience.elapsed() > PATIENCE {
+                give_up(running, "wrote nothing in all that time");
+            }
+            poll::pass(Duration::from_micros(100));
+        }
+    }
+    let start = Instant::now();
     match delay {
         Some(delay) => poll::pass(delay),
         None if until(PATIENCE, || running.ended().is_some()) => {}
-        None => panic!("{command:?} did not end within {PATIENCE:?}:\n{}", running.kill().transcript()),
+        None => give_up(running, &format!("did not end within {PATIENCE:?}")),
     }
-    let alive = delay.is_some() && running.ended().is_none();
-    (running.kill(), alive)
+    let took = start.elapsed();
+    if delay.is_none() && since == Since::FirstOutput && !running.spoke() {
+        give_up(running, "never said that its work began");
+    }
+    let end = if running.ended().is_some() { End::Own(took) } else { End::Killed };
+    (running.kill(), end)
 }
 
 fn moment(attempt: &Attempt) -> String {

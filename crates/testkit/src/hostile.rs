@@ -43,6 +43,16 @@ pub fn give_away(path: impl AsRef<Path>) {
     }
 }
 
+/// For a test that needs a second user: it never passes without one. Panics with what to do when we are not root.
+#[track_caller]
+pub fn require_root(to: &str) {
+    assert!(
+        getuid().is_root(),
+        "only root can {to}: run `cargo xtask test`, which becomes root in a user namespace where the system lets \
+         it, or run the tests as root, for instance in a container"
+    );
+}
+
 /// A command that cannot make any file longer than `bytes`: the write fails with EFBIG, as on a full disk, instead
 /// of the signal that would end the process. Arguments are added as usual.
 pub fn file_size_limit(home: &Home, bytes: u64, program: impl AsRef<std::ffi::OsStr>) -> Command {
@@ -148,11 +158,6 @@ pub fn nasty_bytes() -> Vec<Vec<u8>> {
     ];
     let strings = nasty_strings().into_iter().map(String::into_bytes);
     strings.chain(broken.map(<[u8]>::to_vec)).chain([(0..=255).collect()]).collect()
-}
-
-#[track_caller]
-fn require_root(to: &str) {
-    assert!(getuid().is_root(), "only root can {to}: run these tests as root, for instance in a container");
 }
 
 /// The rest of the test is the business of the process that started us.

@@ -98,6 +98,11 @@ impl Running {
         self.status
     }
 
+    /// Whether anything stands on its standard output.
+    pub(crate) fn spoke(&self) -> bool {
+        self.stdout.metadata().expect("an open file has metadata").len() > 0
+    }
+
     /// SIGKILL for the whole group, whether or not its leader is still there.
     pub(crate) fn kill(mut self) -> Output {
         // A group that is already gone is what we wanted.

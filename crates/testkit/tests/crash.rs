@@ -94,3 +94,31 @@ fn a_child_that_is_gone_before_every_kill_shows_nothing_and_fails() {
     });
     assert!(message.contains("kills found the child running"), "{message}");
 }
+
+/// Takes its time to start, says so, and works only a little.
+fn slow_starter(home: &Home, say: &str) -> std::process::Command {
+    let mut command = home.command("sh");
+    let script = format!("sleep 0.2; {say}; i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo x >> log; done");
+    command.args(["-c", &script]);
+    command
+}
+
+#[test]
+fn a_child_that_is_slow_to_start_is_killed_at_its_work() {
+    let home = Home::new();
+    let mut idle = 0;
+    let report = Crash::new(5).points(20).from_first_output().run(
+        |_| slow_starter(&home, "echo ready"),
+        |attempt| idle += usize::from(attempt.killed_after.is_some() && attempt.output.stdout.is_empty()),
+    );
+    assert_eq!(idle, 0, "nobody is killed before the work begins");
+    assert!(report.hits >= 4, "{report:?}");
+}
+
+#[test]
+fn a_child_that_never_says_when_its_work_begins_is_told() {
+    let home = Home::new();
+    let message =
+        panic_of(|| Crash::new(5).points(5).from_first_output().run(|_| slow_starter(&home, ":"), |_| {}));
+    assert!(message.contains("never said that its work began"), "{message}");
+}

@@ -8,6 +8,10 @@
 
 #[path = "tidy/arrows.rs"]
 mod arrows;
+#[path = "tidy/code.rs"]
+mod code;
+#[path = "tidy/commands.rs"]
+mod commands;
 #[path = "tidy/graph.rs"]
 mod graph;
 #[path = "tidy/pages.rs"]

@@ -1,6 +1,6 @@
-//! The Unix transport between two real users. Only root can become somebody else; for others `transport.rs` checks
-//! the same rules with a pretended user.
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a fixture that fails is a failed test")]
+//! The Unix transport between two real users. Only root can become somebody else: for anybody else these tests fail
+//! and say what to do. `transport.rs` checks the same rules with a pretended user.
+#![allow(clippy::unwrap_used, reason = "a fixture that fails is a failed test")]
 
 use std::fs::{self, Permissions};
 use std::io;
@@ -22,15 +22,13 @@ fn long() -> Deadline {
 }
 
 /// A directory where everybody may put something, like the system's temporary one.
-fn shared() -> Option<(tempfile::TempDir, SocketPath)> {
-    if !rustix::process::geteuid().is_root() {
-        eprintln!("not root: see transport.rs for the same rules with a pretended user");
-        return None;
-    }
+#[track_caller]
+fn shared() -> (tempfile::TempDir, SocketPath) {
+    testkit::hostile::require_root("be two users at once");
     let directory = tempfile::tempdir().unwrap();
     open_up(directory.path(), 0o1777);
     let path = SocketPath::new(directory.path().join("d.sock")).unwrap();
-    Some((directory, path))
+    (directory, path)
 }
 
 fn open_up(path: &Path, mode: u32) {
@@ -51,7 +49,7 @@ fn as_nobody<T: Send>(what: impl FnOnce() -> T + Send) -> T {
 
 #[test]
 fn the_mode_of_the_socket_keeps_strangers_out() {
-    let Some((_directory, path)) = shared() else { return };
+    let (_directory, path) = shared();
     let _listener = ROOT.listen(&path).unwrap();
     let error = as_nobody(|| std::os::unix::net::UnixStream::connect(path.as_path())).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
@@ -59,7 +57,7 @@ fn the_mode_of_the_socket_keeps_strangers_out() {
 
 #[test]
 fn a_stranger_who_gets_through_is_turned_away_by_the_peer_check() {
-    let Some((_directory, path)) = shared() else { return };
+    let (_directory, path) = shared();
     let listener = ROOT.listen(&path).unwrap();
     open_up(path.as_path(), 0o666);
     let _caller = as_nobody(|| std::os::unix::net::UnixStream::connect(path.as_path())).unwrap();
@@ -70,7 +68,7 @@ fn a_stranger_who_gets_through_is_turned_away_by_the_peer_check() {
 
 #[test]
 fn a_stranger_who_took_our_name_is_not_called() {
-    let Some((_directory, path)) = shared() else { return };
+    let (_directory, path) = shared();
     let _squatter = as_nobody(|| NOBODY.listen(&path)).unwrap();
     let error = ROOT.connect(&path, long()).unwrap_err();
     assert!(matches!(error, ConnectError::Untrusted(_)), "{error}");
@@ -81,7 +79,7 @@ fn a_stranger_who_took_our_name_is_not_called() {
 
 #[test]
 fn a_stranger_behind_a_file_of_ours_gets_no_byte() {
-    let Some((_directory, path)) = shared() else { return };
+    let (_directory, path) = shared();
     let listener = as_nobody(|| NOBODY.listen(&path)).unwrap();
     chown(path.as_path(), Some(0), None).unwrap();
     let error = ROOT.connect(&path, long()).unwrap_err();

@@ -1,5 +1,8 @@
 //! Bytes that no honest client sends. Each is answered, and the connection goes on.
 
+use std::io::Cursor;
+
+use mcp::{Server, ServerInfo, Tool, ToolResult, serve};
 use serde_json::{Value, json};
 
 use super::bench::{HELLO, replies, replies_after_hello};
@@ -143,4 +146,52 @@ fn a_hello_in_a_batch_opens_the_connection_for_the_rest_of_it() {
     let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let replies = replies(format!("[{HELLO},{list}]"));
     assert_eq!(replies[0][1]["result"]["tools"].as_array().unwrap().len(), 4);
+}
+
+/// The lines that come back where the tool `grow` answers with as many bytes as it is told.
+fn grown(requests: &str) -> Vec<String> {
+    let grow = Tool::new("grow", "as long as you like", json!({"type": "object"}), |(): &mut (), call| {
+        let bytes = call.arguments["bytes"].as_u64().unwrap();
+        Ok(ToolResult::text("x".repeat(bytes.try_into().unwrap())))
+    });
+    let server = Server::new(ServerInfo::default(), vec![grow], || ());
+    let mut written = Vec::new();
+    serve(Cursor::new(format!("{HELLO}\n{requests}\n{PING}\n")), &mut written, &server).unwrap();
+    let lines = String::from_utf8(written).unwrap();
+    let lines: Vec<String> = lines.lines().skip(1).map(str::to_owned).collect();
+    assert!(lines.last().unwrap().contains("after"), "the connection goes on");
+    lines
+}
+
+fn grow(id: u8, bytes: usize) -> String {
+    let params = json!({"name": "grow", "arguments": {"bytes": bytes}});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+#[test]
+fn a_reply_above_the_cap_is_an_error_that_names_its_size() {
+    let cap = mcp::LINE_CAP.0;
+    let around = grown(&grow(1, 0))[0].len();
+    assert_eq!(grown(&grow(1, cap - around))[0].len(), cap, "exactly the cap is sent");
+    let reply: Value = serde_json::from_str(&grown(&grow(1, cap - around + 1))[0]).unwrap();
+    let words = "the reply has 4194305 bytes, and a line takes 4194304";
+    assert_eq!(reply, json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32603, "message": words}}));
+}
+
+#[test]
+fn in_a_batch_that_grew_too_long_only_the_long_replies_are_replaced() {
+    let half = mcp::LINE_CAP.0 / 2;
+    let calls = [grow(1, 10), grow(2, half), grow(3, half)].join(",");
+    let replies: Value = serde_json::from_str(&grown(&format!("[{calls}]"))[0]).unwrap();
+    assert_eq!(replies[0]["result"]["content"][0]["text"], "x".repeat(10));
+    for (reply, id) in [(&replies[1], 2), (&replies[2], 3)] {
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&json!(id), &json!(-32603)));
+    }
+}
+
+#[test]
+fn an_id_that_leaves_no_room_for_its_reply_is_not_echoed() {
+    let id = format!("\"{}\"", "i".repeat(mcp::LINE_CAP.0 - 50));
+    let replies = replies(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"no"}}"#));
+    assert_eq!((&replies[0]["id"], &replies[0]["error"]["code"]), (&Value::Null, &json!(-32603)));
 }

@@ -1,65 +1,85 @@
-//! What the pages promise: commands that exist, a line for every dependency, licences we may use.
+//! What the pages promise: a line for every dependency and every crate, binaries that are shipped, licences we may
+//! use.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
+use crate::arrows::matches;
 use crate::graph::{Graph, root};
 
-fn page(path: &str) -> String {
+pub(crate) fn page(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Lines of the shell blocks of a page.
-fn shell_lines(text: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut inside = false;
-    for line in text.lines() {
-        match line.trim_start().strip_prefix("```") {
-            Some(kind) => inside = !inside && matches!(kind, "sh" | "console"),
-            None if inside => lines.push(line.trim_start_matches("$ ").to_owned()),
-            None => {}
-        }
-    }
-    lines
-}
-
 #[test]
-fn the_readme_has_its_two_commands_and_ci_runs_the_second() {
-    let lines = shell_lines(&page("README.md"));
-    for wanted in ["cargo run --release -- tour", "cargo xtask test"] {
-        assert!(lines.iter().any(|line| line.starts_with(wanted)), "the README does not say `{wanted}`");
-    }
-    assert!(page(".ci/run").contains("cargo xtask test"));
-}
-
-#[test]
-fn every_command_that_the_readme_shows_exists() {
-    let help = |command: &mut Command| String::from_utf8(command.output().unwrap().stdout).unwrap();
-    let front = help(Command::new(testkit::bin("scrimp")).arg("--help"));
-    let chores = page("xtask/src/main.rs");
-    for line in shell_lines(&page("README.md")) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let known = match words.as_slice() {
-            ["cargo", "xtask", chore, ..] => chores.contains(&format!("[\"{chore}\"")),
-            ["cargo", "run", "--release", "--", verb, ..] | ["scrimp", verb, ..] => {
-                front.lines().any(|help| help.split_whitespace().next() == Some(verb))
-            }
-            ["cargo", "install", "--path", path, ..] => root().join(path).join("Cargo.toml").is_file(),
-            _ => true,
-        };
-        assert!(known, "the README shows `{line}`, which does not exist");
-    }
-}
-
-#[test]
-fn every_direct_dependency_has_its_line() {
+fn every_dependency_has_its_line_and_every_line_its_dependency() {
     let graph = Graph::load();
-    let text = page("docs/dependencies.md");
-    let direct = graph.ours.iter().flat_map(|ours| graph.direct[ours].iter().chain(&graph.development[ours]));
-    let named: BTreeSet<&String> = direct.filter(|name| !graph.ours.contains(*name)).collect();
-    let missing: Vec<_> = named.iter().filter(|name| !text.contains(&format!("| `{name}` |"))).collect();
-    assert!(missing.is_empty(), "docs/dependencies.md has no line for {missing:?}");
+    let declared = graph.declared.values().chain(graph.development.values()).flatten();
+    let used = declared.filter(|name| !graph.ours.contains(*name)).cloned().collect();
+    assert_eq!(apart(&used, &crates_listed(&page("docs/dependencies.md"))), [] as [&str; 0]);
+}
+
+#[test]
+fn every_crate_of_ours_is_in_the_table_of_the_house() {
+    assert_eq!(apart(&Graph::load().ours, &crates_listed(&page("ARCHITECTURE.md"))), [] as [&str; 0]);
+}
+
+#[test]
+fn every_binary_is_shipped_or_a_chore_or_a_probe_of_the_tests() {
+    let shipped = |(package, name): &&(String, String)| {
+        !["xtask", "testkit"].contains(&package.as_str()) && !name.ends_with("-probe")
+    };
+    let built: BTreeSet<String> = Graph::load()
+        .binaries
+        .iter()
+        .filter(shipped)
+        .map(|(package, name)| format!("{package}/{name}"))
+        .collect();
+    assert_eq!(apart(&built, &binaries_listed(&page("xtask/src/binaries.rs"))), [] as [&str; 0]);
+}
+
+#[test]
+fn what_is_only_in_one_of_two_lists_is_found() {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let used = names(&["clap", "serde", "tree-sitter-c", "tree-sitter-go"]);
+    let found = apart(&used, &names(&["serde", "left-pad", "tree-sitter-*", "icu_*"]));
+    assert_eq!(found, ["no line for clap", "icu_* has a line and no use", "left-pad has a line and no use"]);
+}
+
+#[test]
+fn tables_of_crates_are_read_and_others_are_not() {
+    let text = "| crate | why |\n|---|---|\n| `kit` | all |\n| `a-b` | `c` |\n\n| what | who |\n|---|---|\n| `x` | y |\n";
+    assert_eq!(crates_listed(text), ["a-b", "kit"].map(str::to_owned).into());
+    let text = "struct Binary {\n    name: &'static str,\n}\n[\n    Binary { name: \"a\", package: \"b\", size: None },\n    \
+                Binary {\n        name: \"c\",\n        package: \"d\",\n    },\n]";
+    assert_eq!(binaries_listed(text), ["b/a", "d/c"].map(str::to_owned).into());
+}
+
+/// What is used and not listed, then what is listed and not used. A star in a list stands for any ending.
+fn apart(used: &BTreeSet<String>, listed: &BTreeSet<String>) -> Vec<String> {
+    let missing = used.iter().filter(|name| !listed.iter().any(|line| matches(line, name)));
+    let idle = listed.iter().filter(|line| !used.iter().any(|name| matches(line, name)));
+    let missing = missing.map(|name| format!("no line for {name}"));
+    missing.chain(idle.map(|line| format!("{line} has a line and no use"))).collect()
+}
+
+/// The first column of all tables whose first column is called `crate`.
+fn crates_listed(text: &str) -> BTreeSet<String> {
+    let tables = text.split("\n\n").filter(|block| block.trim_start().starts_with("| crate |"));
+    let rows = tables.flat_map(str::lines).filter_map(|row| row.strip_prefix("| `")?.split_once("` |"));
+    rows.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// `package/name` of the binaries that the chores build.
+fn binaries_listed(text: &str) -> BTreeSet<String> {
+    let field = |entry: &str, name: &str| {
+        let (_, value) = entry.split_once(&format!(" {name}: \""))?;
+        value.split_once('"').map(|(value, _)| value.to_owned())
+    };
+    let entries = text.split("Binary {").skip(1);
+    entries
+        .filter_map(|entry| Some(format!("{}/{}", field(entry, "package")?, field(entry, "name")?)))
+        .collect()
 }
 
 #[test]
