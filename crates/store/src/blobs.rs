@@ -7,7 +7,7 @@
 mod digest;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use kit::places::{self, PlaceError};
 use rustix::process::geteuid;
 
-use crate::fault::{At, found};
+use crate::fault::{At, folder_of, found};
 use crate::lock::{Mode, lock_within};
 use crate::temporary::{Temporary, sweep};
 use crate::{Durability, FileError};
@@ -70,7 +70,12 @@ impl BlobError {
 impl Blobs {
     /// The store at `root`, which is made if missing and must be private.
     pub fn open(root: &Path, durability: Durability) -> Result<Blobs, BlobError> {
+        let missing = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
+        let made: Vec<&Path> = root.ancestors().take_while(missing).collect();
         places::private_dir(root, geteuid().as_raw())?;
+        for folder in made.into_iter().map(folder_of) {
+            durability.sync_dir(folder).at("make durable", folder)?;
+        }
         Ok(Blobs { root: root.to_owned(), durability })
     }
 
@@ -79,14 +84,16 @@ impl Blobs {
     pub fn put(&self, bytes: &[u8]) -> Result<Digest, BlobError> {
         let digest = Digest::of(bytes);
         let (folder, path) = self.place(&digest);
-        if self.guarded(Mode::Shared, || renew(&path, bytes.len() as u64).at("renew", &path))? {
-            return Ok(digest);
+        if !self.guarded(Mode::Shared, || self.renew(&path, bytes).at("renew", &path))? {
+            let unfinished = self.folder("tmp")?;
+            self.folder(&folder)?;
+            let temporary = self.write(&unfinished, bytes).at("write", &path)?;
+            self.guarded(Mode::Shared, || temporary.rename(&path).at("write", &path))?;
         }
-        let unfinished = self.folder("tmp")?;
-        let folder = self.folder(&folder)?;
-        let temporary = self.write(&unfinished, bytes).at("write", &path)?;
-        self.guarded(Mode::Shared, || temporary.rename(&path).at("write", &path))?;
-        self.durability.sync_dir(&folder).at("make durable", &folder)?;
+        // Also what we found: whoever made it may have died before this.
+        for folder in [&self.root.join(folder), &self.root] {
+            self.durability.sync_dir(folder).at("make durable", folder)?;
+        }
         Ok(digest)
     }
 
@@ -180,6 +187,23 @@ impl Blobs {
         Ok(())
     }
 
+    /// Makes a blob as young as a new one; false if it is not there, or is damaged and has to be written anew.
+    fn renew(&self, path: &Path, bytes: &[u8]) -> io::Result<bool> {
+        let Some(mut file) = found(File::options().read(true).write(true).open(path))? else {
+            return Ok(false);
+        };
+        let same = file.metadata()?.len() == bytes.len() as u64 && {
+            let mut kept = Vec::with_capacity(bytes.len());
+            file.read_to_end(&mut kept)?;
+            kept == bytes
+        };
+        if same {
+            file.set_modified(SystemTime::now())?;
+            self.durability.sync_file(&file)?;
+        }
+        Ok(same)
+    }
+
     fn write(&self, folder: &Path, bytes: &[u8]) -> io::Result<Temporary> {
         let mut temporary = Temporary::create(folder, UNFINISHED.as_ref())?;
         temporary.file.write_all(bytes)?;
@@ -219,19 +243,32 @@ impl Amount {
     }
 }
 
-/// Makes a blob as young as a new one; false if it is not there. One of another length is damaged: it is written anew.
-fn renew(path: &Path, length: u64) -> io::Result<bool> {
-    let Some(file) = found(File::options().write(true).open(path))? else { return Ok(false) };
-    let whole = file.metadata()?.len() == length;
-    if whole {
-        file.set_modified(SystemTime::now())?;
-    }
-    Ok(whole)
-}
-
 fn free_name(folder: &Path, digest: &Digest) -> PathBuf {
     (1_u64..)
         .map(|number| folder.join(format!("{digest}-{number}")))
         .find(|name| name.symlink_metadata().is_err())
         .expect("a directory does not hold that many files")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durability::synced;
+
+    #[test]
+    fn every_put_that_is_reported_is_on_the_disk_with_all_the_names_that_lead_to_it() {
+        let home = tempfile::tempdir().expect("a directory can be made");
+        let root = home.path().join("a/blobs");
+        let mut blobs = None;
+        let opening = synced(|| blobs = Blobs::open(&root, Durability::Fsync).ok());
+        assert_eq!(opening, [home.path().join("a"), home.path().to_owned()]);
+        let blobs = blobs.expect("an empty directory is a store");
+        let put = || assert!(blobs.put(b"abc").is_ok());
+        let (new, again) = (synced(put), synced(put));
+        assert!(new[0].starts_with(root.join("tmp")), "{new:?}");
+        assert_eq!(new[1..], [root.join("ba"), root.clone()]);
+        assert_eq!(again, [blobs.place(&Digest::of(b"abc")).1, root.join("ba"), root.clone()]);
+        let careless = Blobs { durability: Durability::Cached, ..blobs.clone() };
+        assert_eq!(synced(|| assert!(careless.put(b"xyz").is_ok())), Vec::<PathBuf>::new());
+    }
 }

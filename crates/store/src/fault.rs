@@ -1,5 +1,6 @@
 //! The one way this crate says that the system refused something about a file. It never knows why we wanted it.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -54,6 +55,13 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
         Some(parent) => parent,
         None => path,
     }
+}
+
+/// The name of what lies beside `path`.
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
 }
 
 /// A missing file is an answer, not a failure.

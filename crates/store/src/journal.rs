@@ -1,17 +1,19 @@
 //! An append-only log of one JSON value per line. It never parses one: a line is bytes without a newline.
 //!
 //! An entry is one append under a kernel lock, so that entries of several processes never mix, and costs the same
-//! however long the log is. An append that fails (a full disk) takes back what it wrote. What a killed writer left
-//! after the last newline was never reported as written: whoever opens or appends next cuts it off and reports it.
+//! however long the log is. An append that fails (a full disk) takes back what it wrote. Whoever opens or appends next
+//! heals what follows the last newline: an object or an array that is whole (an editor's last line) gets its newline;
+//! anything else is what a killed writer left, was never reported as written, and moves to `<log>.torn`.
 //! Whoever wants to replace or rename a log keeps the other appenders away by a lock of its own.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::iter::FusedIterator;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::fault::{At, folder_of, found};
+use crate::fault::{At, folder_of, found, with_suffix};
 use crate::lock::{Mode, lock_within};
 use crate::{Durability, FileError};
 
@@ -20,6 +22,9 @@ use crate::{Durability, FileError};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The tail is searched for a newline in steps of this many bytes; most entries fit one.
 const STEP: usize = 4096;
+/// Torn ends are for people who miss something: when so much of them is kept, it becomes `<log>.torn.old` in the
+/// place of what was older still.
+const ENOUGH_TORN: u64 = 1 << 20;
 
 /// A log open for appending.
 #[derive(Debug)]
@@ -34,7 +39,7 @@ pub struct Journal {
 pub struct Appended {
     /// Where the entry starts.
     pub offset: u64,
-    /// How much of a torn entry by another process was cut off before it.
+    /// How much of a torn entry by another process was moved to `<log>.torn` before it.
     pub dropped: u64,
 }
 
@@ -75,7 +80,7 @@ impl JournalError {
 
 impl Journal {
     /// Opens the log at `path`, or makes it with mode 0600. Gives the number of bytes of a torn last entry that had
-    /// to be cut off; reads no more of the log than that entry.
+    /// to be moved to `<log>.torn`; reads no more of the log than that entry.
     pub fn open(path: &Path, durability: Durability) -> Result<(Journal, u64), JournalError> {
         let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path);
         let file = file.at("open", path)?;
@@ -87,8 +92,8 @@ impl Journal {
             durability.sync_dir(folder_of(path)).at("make durable", folder_of(path))?;
         }
         let mut journal = Journal { file, path: path.to_owned(), durability };
-        let dropped = journal.locked(|file| heal(file).map(|healed| healed.dropped))?;
-        Ok((journal, dropped))
+        let healed = journal.locked(Journal::heal)?;
+        Ok((journal, healed.dropped))
     }
 
     /// Appends `entry` and a newline. After an error the log is as it was.
@@ -97,26 +102,73 @@ impl Journal {
             return Err(JournalError::Newline { path: self.path.clone() });
         }
         let line = [entry, b"\n"].concat();
-        let durability = self.durability;
-        self.locked(|mut file| {
-            let Healed { length, dropped } = heal(file)?;
-            let written = file.write_all(&line).and_then(|()| durability.sync_file(file));
-            if let Err(error) = written {
-                // If even this fails, the next append finds a torn tail and heals it.
-                let _ = file.set_len(length);
-                return Err(error);
-            }
+        self.locked(|journal| {
+            let Healed { length, dropped } = journal.heal()?;
+            journal.write(&line, length)?;
             Ok(Appended { offset: length, dropped })
         })
     }
 
-    fn locked<T>(&mut self, step: impl FnOnce(&File) -> io::Result<T>) -> Result<T, JournalError> {
+    fn locked<T>(&mut self, step: impl FnOnce(&Journal) -> Result<T, FileError>) -> Result<T, JournalError> {
         if !lock_within(&self.file, Mode::Exclusive, PATIENCE).at("lock", &self.path)? {
             return Err(JournalError::Busy { path: self.path.clone() });
         }
-        let result = step(&self.file);
+        let result = step(self);
         self.file.unlock().at("unlock", &self.path)?;
-        Ok(result.at("append to", &self.path)?)
+        Ok(result?)
+    }
+
+    /// Appends to a log of this length, or leaves it so.
+    fn write(&self, bytes: &[u8], length: u64) -> Result<(), FileError> {
+        let written = (&self.file).write_all(bytes).and_then(|()| self.durability.sync_file(&self.file));
+        if written.is_err() {
+            // If even this fails, the next append finds a torn end and heals it.
+            let _ = self.file.set_len(length);
+        }
+        written.at("append to", &self.path)
+    }
+
+    /// Makes the log end with a newline. One byte is read when it does.
+    fn heal(&self) -> Result<Healed, FileError> {
+        let measured =
+            self.file.metadata().and_then(|file| Ok((file.len(), whole_lines(&self.file, file.len())?)));
+        let (length, whole) = measured.at("read", &self.path)?;
+        if whole == length {
+            return Ok(Healed { length, dropped: 0 });
+        }
+        if self.tail(whole).and_then(is_whole).at("read", &self.path)? {
+            self.write(b"\n", length)?;
+            return Ok(Healed { length: length + 1, dropped: 0 });
+        }
+        let torn = with_suffix(&self.path, ".torn");
+        self.keep(&torn, whole, length - whole).at("write", &torn)?;
+        self.file.set_len(whole).at("cut", &self.path)?;
+        Ok(Healed { length: whole, dropped: length - whole })
+    }
+
+    /// Adds the end of the log, with a line that says where it stood, to what is kept already.
+    fn keep(&self, torn: &Path, offset: u64, length: u64) -> io::Result<()> {
+        if found(fs::symlink_metadata(torn))?.is_some_and(|kept| kept.len() > ENOUGH_TORN) {
+            fs::rename(torn, with_suffix(torn, ".old"))?;
+        }
+        let mut kept = OpenOptions::new().append(true).create(true).mode(0o600).open(torn)?;
+        let before = kept.metadata()?.len();
+        let copied = writeln!(kept, "{length} bytes at {offset}:")
+            .and_then(|()| io::copy(&mut self.tail(offset)?, &mut kept))
+            .and_then(|_| kept.write_all(b"\n"))
+            .and_then(|()| self.durability.sync_file(&kept))
+            .and_then(|()| self.durability.sync_dir(folder_of(torn)));
+        if copied.is_err() {
+            // It is still in the log.
+            let _ = kept.set_len(before);
+        }
+        copied
+    }
+
+    fn tail(&self, offset: u64) -> io::Result<impl BufRead> {
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(BufReader::new(file))
     }
 }
 
@@ -154,23 +206,50 @@ impl Iterator for Lines {
         }
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        (bytes.pop()? == b'\n').then_some(Ok(Line { offset, bytes }))
+        if bytes.pop() != Some(b'\n') {
+            // The rest of an unfinished line may come later; without its beginning it is no line.
+            self.reader = None;
+            return None;
+        }
+        Some(Ok(Line { offset, bytes }))
     }
 }
+
+impl FusedIterator for Lines {}
 
 struct Healed {
     length: u64,
     dropped: u64,
 }
 
-/// Cuts off what follows the last newline. One byte is read when there is nothing to heal.
-fn heal(file: &File) -> io::Result<Healed> {
-    let length = file.metadata()?.len();
-    let whole = whole_lines(file, length)?;
-    if whole < length {
-        file.set_len(whole)?;
+/// Whether this is one object or array with nothing but space around it. No beginning of one is: its last bracket
+/// is missing, so what a killed writer left is never taken for whole.
+fn is_whole(mut tail: impl BufRead) -> io::Result<bool> {
+    let (mut depth, mut in_string, mut escaped, mut closed) = (0_u64, false, false, false);
+    loop {
+        let piece = tail.fill_buf()?;
+        if piece.is_empty() {
+            return Ok(closed);
+        }
+        for byte in piece {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' if depth > 0 => in_string = !in_string,
+                _ if in_string => {}
+                b'{' | b'[' if !closed => depth += 1,
+                b'}' | b']' if depth > 0 => {
+                    depth -= 1;
+                    closed = depth == 0;
+                }
+                b' ' | b'\t' | b'\r' => {}
+                _ if depth > 0 => {}
+                _ => return Ok(false),
+            }
+        }
+        let length = piece.len();
+        tail.consume(length);
     }
-    Ok(Healed { length: whole, dropped: length - whole })
 }
 
 /// The length of the log up to and with its last newline, found from the end.

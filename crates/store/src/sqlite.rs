@@ -10,6 +10,7 @@
 //! directory, and files 0600. A commit survives `kill -9`; whether it survives a power loss is [`Synchronous`].
 
 mod aside;
+mod log;
 mod migrate;
 
 use std::error::Error;
@@ -24,14 +25,13 @@ use kit::places::{self, PlaceError, SharedEntry};
 /// For owners: nobody else links it directly.
 pub use rusqlite;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 
 use crate::FileError;
-use crate::fault::{At, folder_of};
+use crate::fault::{At, folder_of, with_suffix};
 use crate::lock::{self, LockError};
-use aside::with_suffix;
 use migrate::Work;
 pub use migrate::{Migrated, Schema};
 
@@ -64,7 +64,8 @@ pub struct Opened {
 /// Something that the owner should put into its log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Note {
-    /// The file was no database or a broken one; it is kept, together with its log, under the new name.
+    /// The file was no database or a broken one; it is kept, together with its log, under the new name. Or only the
+    /// log was broken: it is kept, and the database goes on with what SQLite could read.
     SetAside {
         path: PathBuf,
         kept_as: PathBuf,
@@ -142,12 +143,14 @@ pub fn open(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Resu
 
 /// The quick way: none if the database is missing, old or broken, which is then looked at under the lock.
 fn open_current(path: &Path, policy: &Policy, schema: &Schema) -> Result<Option<Connection>, SqliteError> {
-    if look(path)? == SharedEntry::Absent {
+    if look(path)? == SharedEntry::Absent || log::is_orphaned(path).at("look at", path)? {
         return Ok(None);
     }
     match inspect(path, policy, schema) {
-        Ok((connection, Work::Nothing)) => finish(connection, path, policy).map(Some),
-        Ok((_, Work::From(_))) => Ok(None),
+        Ok(Found { connection, work: Work::Nothing, log: Log::Good }) => {
+            finish(connection, path, policy).map(Some)
+        }
+        Ok(_) => Ok(None),
         Err(error) if error.is_corrupt() => Ok(None),
         Err(error) => Err(error),
     }
@@ -156,8 +159,7 @@ fn open_current(path: &Path, policy: &Policy, schema: &Schema) -> Result<Option<
 /// The slow way, alone: makes, migrates or sets aside.
 fn prepare(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Result<Opened, SqliteError> {
     let mut notes = Vec::new();
-    // SQLite throws away a log that has no database, and it may hold all there is.
-    if aside::log_without_database(path).at("look at", path)? {
+    if log::is_orphaned(path).at("look at", path)? {
         notes.push(aside::set_aside(path, unix_ms, "the database is gone and its log is left".to_owned())?);
     }
     loop {
@@ -165,8 +167,8 @@ fn prepare(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Resul
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).at("make", path)?;
         }
         match bring_up(path, policy, schema, unix_ms) {
-            Ok((connection, migrated)) => {
-                notes.extend(migrated);
+            Ok((connection, done)) => {
+                notes.extend(done);
                 return Ok(Opened { connection: finish(connection, path, policy)?, notes });
             }
             // A database that is broken as soon as it is made is not the old file's fault: told, not tried again.
@@ -185,31 +187,86 @@ fn bring_up(
     policy: &Policy,
     schema: &Schema,
     unix_ms: i64,
-) -> Result<(Connection, Option<Note>), SqliteError> {
-    let (mut connection, work) = inspect(path, policy, schema)?;
-    let Work::From(from) = work else { return Ok((connection, None)) };
-    use_wal(&connection)
-        .and_then(|()| migrate::run(&mut connection, schema, from, unix_ms))
-        .map_err(|source| SqliteError::Sql { path: path.to_owned(), source })?;
-    Ok((connection, Some(Note::Migrated { from, to: schema.migrations.len() })))
+) -> Result<(Connection, Vec<Note>), SqliteError> {
+    let sql = |source| SqliteError::Sql { path: path.to_owned(), source };
+    let Found { mut connection, work, log } = inspect(path, policy, schema)?;
+    let mut notes = Vec::new();
+    if log == Log::Damaged {
+        notes.push(renew_log(&connection, path, unix_ms)?);
+    }
+    if let Work::From(from) = work {
+        use_wal(&connection)
+            .and_then(|()| migrate::run(&mut connection, schema, from, unix_ms))
+            .map_err(sql)?;
+        notes.push(Note::Migrated { from, to: schema.migrations.len() });
+    }
+    Ok((connection, notes))
 }
 
-/// Connects and says what is to be done; changes nothing.
-fn inspect(path: &Path, policy: &Policy, schema: &Schema) -> Result<(Connection, Work), SqliteError> {
+/// Keeps a copy of a damaged log and empties it, so that it is told once. What SQLite could read goes into the
+/// database, which must be sound without the rest.
+fn renew_log(connection: &Connection, path: &Path, unix_ms: i64) -> Result<Note, SqliteError> {
+    let sql = |source| SqliteError::Sql { path: path.to_owned(), source };
+    let answer: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(sql)?;
+    if answer != "ok" {
+        return Err(sql(failure(ffi::SQLITE_CORRUPT, &answer)));
+    }
+    let note = aside::copy_log(path, unix_ms, "it is damaged, and commits in it may be lost".to_owned())?;
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0));
+    match busy.map_err(sql)? {
+        false => Ok(note),
+        true => {
+            // The log is still there for whoever opens next: one copy is enough.
+            if let Note::SetAside { kept_as, .. } = &note {
+                fs::remove_file(kept_as).at("remove", kept_as)?;
+            }
+            Err(sql(failure(ffi::SQLITE_BUSY, "others are reading")))
+        }
+    }
+}
+
+fn failure(code: i32, words: &str) -> rusqlite::Error {
+    rusqlite::Error::SqliteFailure(ffi::Error::new(code), Some(words.to_owned()))
+}
+
+/// What a look at a database shows.
+struct Found {
+    connection: Connection,
+    work: Work,
+    log: Log,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Log {
+    Good,
+    Damaged,
+}
+
+/// Connects and says what is to be done; changes nothing, so that a damaged log is still as it was.
+fn inspect(path: &Path, policy: &Policy, schema: &Schema) -> Result<Found, SqliteError> {
     let sql = |source| SqliteError::Sql { path: path.to_owned(), source };
     let connection = connect(path, policy).map_err(sql)?;
     let work = schema.needs(migrate::version(&connection).map_err(sql)?, path)?;
     // A broken schema is found here and not by the owner's first query; after the version, because what a newer
     // SQLite wrote may look broken to ours.
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(sql)?;
-    Ok((connection, work))
+    let entries = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0));
+    let entries: i64 = entries.map_err(sql)?;
+    let log = match (log::is_damaged(&connection, path)?, entries) {
+        (false, _) => Log::Good,
+        (true, 0) => {
+            return Err(sql(failure(ffi::SQLITE_CORRUPT, "its log is damaged and holds all there is")));
+        }
+        (true, _) => Log::Damaged,
+    };
+    Ok(Found { connection, work, log })
 }
 
 /// A connection that has changed nothing yet, and that will not write when it closes.
 #[expect(clippy::disallowed_methods, reason = "this is the one policy that the ban points to")]
 fn connect(path: &Path, policy: &Policy) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    // A bare `file:x?mode=memory` would be a URI to SQLite; nothing that starts with a dot or a slash is.
+    let connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;

@@ -1,17 +1,15 @@
 //! Moves a database that cannot be used out of the way, with all its files, and deletes nothing. The caller holds
 //! the lock; what is wrong with the file is the caller's knowledge.
 
-use std::ffi::OsString;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use super::{Note, SqliteError};
-use crate::fault::{At, found};
+use crate::fault::{At, found, with_suffix};
 
-/// The database last: a database without its log is set aside by the next opener, but next to a log without its
-/// database SQLite would start afresh and throw the log away.
-const FILES: [&str; 4] = ["-wal", "-shm", "-journal", ""];
+/// The database first: a log without its database is set aside by the next opener and told again, but a database
+/// without its log may look as if nothing were wrong.
+const FILES: [&str; 4] = ["", "-wal", "-journal", "-shm"];
 
 /// Renames `<path>` to `<path>.corrupt-<unix_ms>`, and its log and index likewise.
 pub(super) fn set_aside(path: &Path, unix_ms: i64, reason: String) -> Result<Note, SqliteError> {
@@ -23,16 +21,17 @@ pub(super) fn set_aside(path: &Path, unix_ms: i64, reason: String) -> Result<Not
     Ok(Note::SetAside { path: path.to_owned(), kept_as, reason })
 }
 
-pub(super) fn log_without_database(path: &Path) -> io::Result<bool> {
-    let length =
-        |path: &Path| Ok::<_, io::Error>(found(fs::symlink_metadata(path))?.map_or(0, |file| file.len()));
-    Ok(length(path)? == 0 && length(&with_suffix(path, "-wal"))? > 0)
-}
-
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
+/// Copies the log alone to `<path>.corrupt-<unix_ms>-wal`: others may have it open, and go on with it.
+pub(super) fn copy_log(path: &Path, unix_ms: i64, reason: String) -> Result<Note, SqliteError> {
+    let log = with_suffix(path, "-wal");
+    let kept_as = with_suffix(&free_name(path, unix_ms), "-wal");
+    let copied = fs::copy(&log, &kept_as).and_then(|_| File::open(&kept_as)?.sync_all());
+    if copied.is_err() {
+        // Half a copy is no use to anybody; the log itself is still there.
+        let _ = fs::remove_file(&kept_as);
+    }
+    copied.at("set aside", &log)?;
+    Ok(Note::SetAside { path: log, kept_as, reason })
 }
 
 /// Two databases may break in one millisecond, or under a clock that stands still: neither may overwrite the other.

@@ -11,8 +11,9 @@ use proptest::prelude::*;
 use store::Durability;
 use store::blobs::{Amount, BlobError, Blobs, Digest};
 use tempfile::TempDir;
+use testkit::hostile::small_disk;
 
-use super::again::{self, World, as_nobody, chmod, mode, names, tempdir};
+use super::again::{as_nobody, chmod, mode, names, tempdir};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -88,12 +89,16 @@ fn a_damaged_blob_is_named_set_aside_and_can_be_put_again() {
 }
 
 #[test]
-fn a_torn_blob_is_written_anew_by_the_next_put() {
+fn a_put_that_is_reported_can_be_got_whatever_stood_there() {
     let (_home, blobs, root) = home();
-    let digest = blobs.put(b"whole").unwrap();
-    fs::write(file(&root, digest), "").unwrap();
-    blobs.put(b"whole").unwrap();
-    assert_eq!(blobs.get(&digest).unwrap().unwrap(), b"whole");
+    for bytes in ["whole", ""] {
+        let digest = blobs.put(bytes.as_bytes()).unwrap();
+        for damage in ["", "whol", "whale", "wholes"] {
+            fs::write(file(&root, digest), damage).unwrap();
+            blobs.put(bytes.as_bytes()).unwrap();
+            assert_eq!(blobs.get(&digest).unwrap().unwrap(), bytes.as_bytes(), "over {damage:?}");
+        }
+    }
 }
 
 #[test]
@@ -176,17 +181,14 @@ fn a_root_that_is_not_private_or_not_a_directory_is_refused() {
 
 #[test]
 fn a_full_disk_leaves_no_half_blob() {
-    let home = tempdir().unwrap();
-    again::finish(again::start("put on a full disk", home.path(), &World::Small(128)));
-}
-
-pub(crate) fn child_puts_on_a_full_disk(folder: &Path) {
-    let root = folder.join("blobs");
-    let blobs = Blobs::open(&root, Durability::Cached).unwrap();
-    let kept = blobs.put(&[1; 50_000]).unwrap();
-    let BlobError::File(error) = blobs.put(&[2; 100_000]).unwrap_err() else { panic!() };
-    assert_eq!(error.kind(), ErrorKind::StorageFull);
-    assert_eq!(blobs.size().unwrap(), Amount { blobs: 1, bytes: 50_000 });
-    assert_eq!(names(&root.join("tmp")), [""; 0]);
-    assert_eq!(blobs.get(&kept).unwrap().unwrap(), [1; 50_000]);
+    small_disk(128 * 1024, |disk| {
+        let root = disk.join("blobs");
+        let blobs = Blobs::open(&root, Durability::Cached).unwrap();
+        let kept = blobs.put(&[1; 50_000]).unwrap();
+        let BlobError::File(error) = blobs.put(&[2; 100_000]).unwrap_err() else { panic!() };
+        assert_eq!(error.kind(), ErrorKind::StorageFull);
+        assert_eq!(blobs.size().unwrap(), Amount { blobs: 1, bytes: 50_000 });
+        assert_eq!(names(&root.join("tmp")), [""; 0]);
+        assert_eq!(blobs.get(&kept).unwrap().unwrap(), [1; 50_000]);
+    });
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use store::lock::{Holder, LockError, acquire, holder, try_acquire};
 
-use super::again::{self, World, as_nobody, mode, tempdir};
+use super::again::{self, as_nobody, mode, tempdir};
 
 #[test]
 fn a_lock_tells_who_holds_it_until_it_is_dropped() {
@@ -36,7 +36,7 @@ fn a_lock_tells_who_holds_it_until_it_is_dropped() {
 fn a_killed_holder_holds_nothing() {
     let home = tempdir().unwrap();
     let path = home.path().join("lock");
-    let mut child = again::start("hold a lock", home.path(), &World::Ours);
+    let mut child = again::start("hold a lock", home.path());
     assert_eq!(again::hear(&mut child), b'+');
     let pid = child.id();
     assert!(matches!(try_acquire(&path, ""), Err(LockError::Held { holder, .. }) if holder.pid == Some(pid)));
@@ -50,8 +50,7 @@ fn a_killed_holder_holds_nothing() {
 #[test]
 fn of_twenty_racing_processes_exactly_one_gets_it() {
     let home = tempdir().unwrap();
-    let mut children: Vec<_> =
-        (0..20).map(|_| again::start("hold a lock", home.path(), &World::Ours)).collect();
+    let mut children: Vec<_> = (0..20).map(|_| again::start("hold a lock", home.path())).collect();
     let said: Vec<u8> = children.iter_mut().map(again::hear).collect();
     assert_eq!(said.iter().filter(|word| **word == b'+').count(), 1, "{said:?}");
     assert_eq!(said.iter().filter(|word| **word == b'-').count(), 19, "{said:?}");

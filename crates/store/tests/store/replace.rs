@@ -8,8 +8,10 @@ use std::thread;
 
 use rustix::process::geteuid;
 use store::{Durability, ReplaceError, replace};
+use testkit::Crash;
+use testkit::hostile::small_disk;
 
-use super::again::{self, World, as_nobody, chmod, mode, names, tempdir};
+use super::again::{self, as_nobody, chmod, mode, names, tempdir};
 
 const DURABILITIES: [Durability; 2] = [Durability::Fsync, Durability::Cached];
 
@@ -165,22 +167,19 @@ fn of_racing_writers_one_whole_version_stays() {
 
 #[test]
 fn a_full_disk_keeps_the_old_file() {
-    let home = tempdir().unwrap();
-    again::finish(again::start("replace on a full disk", home.path(), &World::Small(128)));
-}
-
-pub(crate) fn child_replaces_on_a_full_disk(folder: &Path) {
-    let path = folder.join("a");
-    for durability in DURABILITIES {
-        replace(&path, &[b'o'; 60_000], durability).unwrap();
-        let ReplaceError::File(error) = replace(&path, &[b'n'; 90_000], durability).unwrap_err() else {
-            panic!()
-        };
-        assert_eq!(error.kind(), ErrorKind::StorageFull);
-        assert!(error.hint().unwrap().starts_with("`df -h "));
-        assert_eq!(fs::read(&path).unwrap(), [b'o'; 60_000]);
-        assert_eq!(names(folder), ["a"]);
-    }
+    small_disk(128 * 1024, |disk| {
+        let path = disk.join("a");
+        for durability in DURABILITIES {
+            replace(&path, &[b'o'; 60_000], durability).unwrap();
+            let ReplaceError::File(error) = replace(&path, &[b'n'; 90_000], durability).unwrap_err() else {
+                panic!()
+            };
+            assert_eq!(error.kind(), ErrorKind::StorageFull);
+            assert!(error.hint().unwrap().starts_with("`df -h "));
+            assert_eq!(fs::read(&path).unwrap(), [b'o'; 60_000]);
+            assert_eq!(names(disk), ["a"]);
+        }
+    });
 }
 
 /// A version names itself in every byte; no two are of the same length.
@@ -197,18 +196,18 @@ fn check_whole(path: &Path) {
 fn many_kills_leave_a_whole_version_each_time() {
     let home = tempdir().unwrap();
     let path = home.path().join("a");
-    for round in 0..testkit::crash::points(50) {
-        let mut child = again::start("replace in a loop", home.path(), &World::Ours);
-        again::hear_many(&mut child, 1 + (round * 7) % 23);
-        again::kill(child);
+    put(&path, &version(0)).unwrap();
+    let child = |_| again::command("replace many times", home.path());
+    Crash::new(1).run(child, |attempt| {
+        again::words(attempt);
         check_whole(&path);
         put(&path, &version(0)).unwrap();
         assert_eq!(names(home.path()), ["a"], "the next replace removes what the dead one left");
-    }
+    });
 }
 
-pub(crate) fn child_replaces_in_a_loop(folder: &Path) {
-    for number in (0..=u8::MAX).cycle() {
+pub(crate) fn child_replaces_many_times(folder: &Path) {
+    for number in 0..50 {
         put(&folder.join("a"), &version(number)).unwrap();
         again::say(b'.');
     }
