@@ -1,5 +1,5 @@
 //! One line per record in `<state>/scrimp/<tool>.log`: for the things that fail open and silent, so that
-//! `doctor` can tell. Callers never put source text, prompts or keys into a record.
+//! `doctor` can tell. What failed has a field `error`. Callers never put source text, prompts or keys into a record.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -58,6 +58,11 @@ impl Log {
 
     fn open(&self) -> io::Result<File> {
         OpenOptions::new().append(true).create(true).mode(0o600).open(&self.path)
+    }
+
+    /// The last record of something that failed: one with a field `error`.
+    pub fn last_trouble(&self) -> io::Result<Option<String>> {
+        Ok(self.last(usize::MAX)?.into_iter().rfind(|record| record.contains(",\"error\":")))
     }
 
     /// The last `count` records, oldest first; none if there is no log.

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use crate::invocation::Environment;
 use crate::{Failure, text};
 
 /// What a tool may use while it shows itself.
@@ -10,6 +11,8 @@ use crate::{Failure, text};
 pub struct Stage<'a> {
     /// Where the tour was started: to be read, never written.
     pub here: &'a Path,
+    /// Where the person keeps things: to be read, never written.
+    pub env: &'a Environment,
     /// A private directory that goes away afterwards: the only place to write.
     pub scratch: &'a Path,
     /// What one stop may take. A stop that cannot finish shows what it has.

@@ -19,9 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) fn run(invocation: &mut Invocation, tools: &[Tool]) -> Result<Exit, Failure> {
     let scratch = Scratch::new(invocation)?;
     let stops: Vec<Stop> = ground::STOPS.iter().copied().chain(tools.iter().map(|tool| tool.tour)).collect();
-    let here = invocation.cwd.clone();
+    let (here, env) = (invocation.cwd.clone(), invocation.env.clone());
     let patience = PATIENCE / u32::try_from(stops.len()).unwrap_or(u32::MAX);
-    let stage = Stage { here: &here, scratch: &scratch.0, patience };
+    let stage = Stage { here: &here, env: &env, scratch: &scratch.0, patience };
     invocation.print(&headline(tools))?;
     for (index, stop) in stops.iter().enumerate() {
         let sight = stop(&stage)?;

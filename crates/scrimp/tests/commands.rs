@@ -42,6 +42,7 @@ fn the_first_screen_says_where_to_go() {
       scrimp tour       what it does, shown here in a few seconds; nothing is installed
       scrimp doctor     what works on this machine and what does not
       scrimp savings    what was saved so far
+      scrimp clai       Your next command, learned from what you do
     [exit status: 0]
     ");
 }
@@ -163,7 +164,10 @@ fn a_runtime_directory_of_somebody_else_is_not_followed_and_said_so() {
 #[test]
 fn a_hooks_trouble_is_told_by_the_doctor() {
     let home = Home::new();
-    home.write(home.state().join("scrimp/drip.log"), "{\"ts\":1,\"event\":\"store is locked\"}\n");
+    home.write(
+        home.state().join("scrimp/drip.log"),
+        "{\"ts\":1,\"event\":\"read\",\"error\":\"store is locked\"}\n{\"ts\":2,\"event\":\"stopped\"}\n",
+    );
     fs::set_permissions(home.state().join("scrimp"), Permissions::from_mode(0o700)).unwrap();
     let said = run(&home, &["doctor"]).ok();
     assert!(said.stdout.contains("warn  drip") && said.stdout.contains("store is locked"), "{}", said.stdout);

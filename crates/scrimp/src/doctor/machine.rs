@@ -107,7 +107,7 @@ fn troubles(places: &Places) -> Vec<Check> {
         .filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".log").map(str::to_owned))
         .collect();
     names.sort();
-    let last = |name: &String| Log::of(name, places).last(1).ok()?.pop().map(|line| (name.clone(), line));
+    let last = |name: &String| Some((name.clone(), Log::of(name, places).last_trouble().ok()??));
     names
         .iter()
         .filter_map(last)
