@@ -1,13 +1,15 @@
 //! A command that has ended, sent without waiting for an answer.
 
-use std::io::Read;
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 
-use kit::Invocation;
 use kit::invocation::Environment;
+use kit::{Invocation, Places};
 use wire::clai::{CAP, Event, Message, SessionId, Shell};
-use wire::endpoint::clai_socket;
+use wire::endpoint::{clai_dir, clai_socket};
 use wire::frame::to_line;
-use wire::transport::{Connection, Transport, Unix};
+use wire::transport::{ConnectError, Connection, SendError, Transport, Unix};
 
 use crate::deadline;
 
@@ -33,8 +35,23 @@ pub(crate) fn send(invocation: &mut Invocation, source: Source) -> Option<()> {
     let endpoint = clai_socket(&places).ok()?;
     // From here on the daemon can keep us waiting: one budget for all of it.
     let deadline = deadline(&invocation.env);
-    let connection = Unix { uid: places.uid }.connect(&endpoint, deadline).ok()?;
-    connection.send_within(&line, deadline).ok()
+    let unix = Unix { uid: places.uid };
+    match unix.connect(&endpoint, deadline) {
+        Ok(connection) => match connection.send_within(&line, deadline) {
+            Err(SendError::TimedOut) => mark_busy(&places),
+            sent => sent.ok(),
+        },
+        Err(ConnectError::TimedOut { .. }) => mark_busy(&places),
+        Err(_) => None,
+    }
+}
+
+/// Tells the shell that we had to wait in vain, so that it can spare the next prompts: our exit code must not. The
+/// shell empties the file when it has seen it.
+fn mark_busy(places: &Places) -> Option<()> {
+    let path = clai_dir(places).join("busy");
+    let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).ok()?;
+    file.write_all(b"1").ok()
 }
 
 fn event(invocation: &Invocation, cmd_raw: String) -> Option<Event> {

@@ -1,0 +1,244 @@
+//! The daemon as a process, at 10,000, 100,000 and 1,000,000 commands of a generated history (50,000 distinct lines of
+//! 10,000 templates, 40 repositories): how fast it takes events, how fast it answers, how much memory it holds, and how
+//! long it takes to start. `SCRIMP_BENCH_EVENTS` ends it earlier.
+#![allow(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark starts a bare child and prints"
+)]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use testkit::measure::Table;
+use testkit::{Home, PATIENCE, Random, bin, until};
+
+const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
+const QUESTIONS: usize = 2_000;
+const SINGLE_CONNECTIONS: u64 = 5_000;
+
+fn main() {
+    let most: u64 =
+        std::env::var("SCRIMP_BENCH_EVENTS").ok().and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
+    let home = Home::new();
+    let mut history = History::new(&home);
+    let mut table = Table::default();
+    let mut daemon = Daemon::start(&home);
+    println!(
+        "{:>9}  {:>11} {:>13} {:>11} {:>11} {:>8} {:>9} {:>8}",
+        "commands", "ingest/s", "1 connection", "suggest p50", "suggest p99", "RSS", "database", "start"
+    );
+    for size in SIZES.into_iter().filter(|size| *size <= most) {
+        let on_one = daemon.ingest(&mut history, size - SINGLE_CONNECTIONS);
+        let each_alone = daemon.ingest_alone(&mut history, size);
+        let (p50, p99) = daemon.questions(&mut history);
+        let (rss, stored) = (daemon.rss_kb(), database_kb(&home));
+        daemon.stop();
+        let started = Instant::now();
+        daemon = Daemon::start(&home);
+        let start = started.elapsed();
+        let fresh = daemon.rss_kb();
+        println!(
+            "{size:>9}  {on_one:>11.0} {each_alone:>11.0}/s {:>11} {:>11} {:>5.1} MB {:>6.0} MB {:>6.2} s",
+            micros(p50),
+            micros(p99),
+            rss as f64 / 1024.0,
+            stored as f64 / 1024.0,
+            start.as_secs_f64()
+        );
+        table.note(
+            format!("at {size} commands"),
+            json!({"ingest_per_s": on_one, "ingest_per_s_one_connection_each": each_alone,
+                "suggest_p50_us": p50.as_micros() as u64, "suggest_p99_us": p99.as_micros() as u64, "rss_kb": rss,
+                "rss_kb_after_restart": fresh, "database_kb": stored, "start_ms": start.as_millis() as u64}),
+        );
+    }
+    daemon.stop();
+    table.print();
+}
+
+fn micros(time: Duration) -> String {
+    format!("{} µs", time.as_micros())
+}
+
+/// What somebody might have typed: three times in four one of four lines that usually follow the last one, else a
+/// favourite or something from a long tail.
+struct History {
+    random: Random,
+    directories: Vec<String>,
+    next: u64,
+    first_ts: i64,
+    last: [u64; 20],
+}
+
+impl History {
+    const LINES: usize = 50_000;
+    const LINES_OF_A_TEMPLATE: u64 = 5;
+
+    fn new(home: &Home) -> History {
+        let directories = (0..40).map(|n| {
+            let repo = home.path().join(format!("src/p{n}"));
+            fs::create_dir_all(repo.join(".git")).expect("a home can be furnished");
+            fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").expect("a home can be furnished");
+            fs::write(repo.join("Makefile"), "check:\n\ttrue\n").expect("a home can be furnished");
+            repo.to_string_lossy().into_owned()
+        });
+        let now =
+            std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("it is after 1970");
+        History {
+            random: Random::new(1),
+            directories: directories.collect(),
+            next: 0,
+            first_ts: now.as_millis() as i64 - 80 * 86_400_000,
+            last: [0; 20],
+        }
+    }
+
+    /// The next event as a line.
+    fn event(&mut self) -> String {
+        let session = self.random.below(20);
+        let line = match self.random.fraction() {
+            habit if habit < 0.75 => {
+                let follower = self.random.below(4) as u64;
+                (self.last[session] * 31 + 7 + 9973 * follower) % Self::LINES as u64
+            }
+            // The fourth power favours small numbers as people favour few commands.
+            _ => (self.random.fraction().powi(4) * Self::LINES as f64) as u64,
+        };
+        self.last[session] = line;
+        let (template, variant) = (line / Self::LINES_OF_A_TEMPLATE, line % Self::LINES_OF_A_TEMPLATE);
+        let ts = self.first_ts + (self.next * 80 * 86_400_000 / 1_100_000) as i64;
+        self.next += 1;
+        let cwd = &self.directories[session * 2 % 40];
+        format!(
+            "{{\"type\":\"command_end\",\"session_id\":\"session-{session}\",\"shell\":\"zsh\",\"ts\":{ts},\"cwd\":\"{cwd}\",\
+             \"cmd_raw\":\"tool{} step{} --level {}\",\"exit_code\":{},\"duration_ms\":12}}\n",
+            template / 25,
+            template % 25,
+            variant + 10,
+            u8::from(self.random.below(12) == 0)
+        )
+    }
+}
+
+struct Daemon {
+    child: Child,
+    socket: PathBuf,
+}
+
+impl Daemon {
+    fn start(home: &Home) -> Daemon {
+        let mut command = home.command(bin("clai-daemon"));
+        command.arg("--foreground").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let daemon = Daemon {
+            child: command.spawn().expect("the daemon can be started"),
+            socket: home.runtime().join("clai/daemon.sock"),
+        };
+        assert!(
+            until(4 * PATIENCE, || UnixStream::connect(&daemon.socket).is_ok()),
+            "the daemon does not answer"
+        );
+        daemon
+    }
+
+    fn stop(&mut self) {
+        let mut talk = self.connect();
+        ask(&mut talk, &json!({"type": "stop"}));
+        self.child.wait().expect("our own child can be waited for");
+    }
+
+    fn connect(&self) -> BufReader<UnixStream> {
+        BufReader::new(UnixStream::connect(&self.socket).expect("the daemon listens"))
+    }
+
+    /// Events per second on one connection, until there are `size` and all are written.
+    fn ingest(&self, history: &mut History, size: u64) -> f64 {
+        let mut talk = self.connect();
+        let count = size.saturating_sub(history.next);
+        let mut spent = Duration::ZERO;
+        let mut left = count;
+        while left > 0 {
+            // Made before the clock runs.
+            let part = left.min(50_000);
+            let lines: String = (0..part).map(|_| history.event()).collect();
+            let started = Instant::now();
+            talk.get_mut().write_all(lines.as_bytes()).expect("the daemon reads");
+            ask(&mut talk, &json!({"type": "flush"}));
+            spent += started.elapsed();
+            left -= part;
+        }
+        let health = ask(&mut talk, &json!({"type": "health"}));
+        assert_eq!(health["dropped"], 0, "{health}");
+        count as f64 / spent.as_secs_f64()
+    }
+
+    /// The same with a connection for each event, as the hook does it.
+    fn ingest_alone(&self, history: &mut History, size: u64) -> f64 {
+        let lines: Vec<String> = (history.next..size).map(|_| history.event()).collect();
+        let learned =
+            || ask(&mut self.connect(), &json!({"type": "health"}))["learned"].as_u64().unwrap_or(0);
+        let before = learned();
+        let started = Instant::now();
+        for line in &lines {
+            let mut hook = UnixStream::connect(&self.socket).expect("the daemon listens");
+            hook.write_all(line.as_bytes()).expect("the daemon reads");
+        }
+        assert!(until(PATIENCE, || learned() >= before + lines.len() as u64), "events were lost");
+        ask(&mut self.connect(), &json!({"type": "flush"}));
+        lines.len() as f64 / started.elapsed().as_secs_f64()
+    }
+
+    /// Median and 99th percentile of a question and its answer.
+    fn questions(&self, history: &mut History) -> (Duration, Duration) {
+        let mut talk = self.connect();
+        let mut times: Vec<Duration> = (0..QUESTIONS)
+            .map(|n| {
+                // Each after another command, as at a prompt.
+                talk.get_mut().write_all(history.event().as_bytes()).expect("the daemon reads");
+                let session = n % 20;
+                let cwd = &history.directories[session * 2 % 40];
+                let question =
+                    json!({"type": "suggest", "session_id": format!("session-{session}"), "cwd": cwd});
+                ask(&mut talk, &json!({"type": "flush"}));
+                let started = Instant::now();
+                let answer = ask(&mut talk, &question);
+                let time = started.elapsed();
+                assert!(!answer["suggestions"].as_array().expect("an answer").is_empty());
+                time
+            })
+            .collect();
+        times.sort();
+        (times[QUESTIONS / 2], times[QUESTIONS * 99 / 100])
+    }
+
+    fn rss_kb(&self) -> u64 {
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the daemon runs");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("it has memory");
+        line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("in kilobytes")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn ask(talk: &mut BufReader<UnixStream>, question: &Value) -> Value {
+    talk.get_mut().write_all(format!("{question}\n").as_bytes()).expect("the daemon reads");
+    let mut answer = String::new();
+    talk.read_line(&mut answer).expect("the daemon answers");
+    serde_json::from_str(&answer).expect("in JSON")
+}
+
+fn database_kb(home: &Home) -> u64 {
+    let entries = fs::read_dir(home.data().join("clai")).expect("the daemon has made it").flatten();
+    entries.filter_map(|entry| entry.metadata().ok()).map(|file| file.len() / 1024).sum()
+}

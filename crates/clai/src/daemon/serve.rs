@@ -1,0 +1,247 @@
+//! Taking calls: one thread accepts, each caller has one of its own, and the first byte tells the dialect. Above the
+//! transport everything is a stream of bytes; this file never knows a path, and what is said is the doors' business.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wire::Deadline;
+use wire::clai::Dialect;
+use wire::transport::{Connection, Listener};
+
+use super::door;
+use super::service::Service;
+
+/// As many callers at once: every shell keeps one open, and who has more than this many shells loses nothing but the
+/// connection that was silent the longest.
+const CALLERS: usize = 256;
+/// A caller that has begun to say something has this long to finish it.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How long callers may take to be heard out when the daemon ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// A caller needs little: the largest frame is a JSON text of 128 levels.
+const STACK: usize = 512 * 1024;
+
+/// Takes calls until `stopping`, then hears out who is still there.
+pub(super) fn serve<L: Listener>(listener: L, service: &Arc<Service>, stopping: &Arc<AtomicBool>)
+where
+    L::Connection: Connection + 'static,
+{
+    let callers = Arc::new(Callers::default());
+    while !stopping.load(Ordering::SeqCst) {
+        match listener.accept(Deadline::after(Duration::from_secs(3600))) {
+            Ok(Some(connection)) => receive(connection, service, &callers),
+            Ok(None) => {}
+            // A stranger, who is not served; or no more descriptors, which is better in a moment.
+            Err(_) => callers.wait_for_change(Duration::from_millis(20)),
+        }
+    }
+    // Who has called before is heard: a hook has long gone and counts on us.
+    while let Ok(Some(connection)) = listener.accept(Deadline::after(Duration::ZERO)) {
+        receive(connection, service, &callers);
+    }
+    drop(listener);
+    callers.hear_out(LAST_WORDS);
+}
+
+fn receive<C: Connection + 'static>(connection: C, service: &Arc<Service>, callers: &Arc<Callers<C>>) {
+    let Ok(handle) = connection.try_clone() else { return };
+    let id = callers.enter(handle);
+    service.connections.store(callers.count(), Ordering::Relaxed);
+    let (service, registry) = (Arc::clone(service), Arc::clone(callers));
+    let attended = thread::Builder::new().name("caller".to_owned()).stack_size(STACK).spawn(move || {
+        let stream = Stream { connection, callers: Arc::clone(&registry), id };
+        let _guard = Leave { callers: registry, id, service: Arc::clone(&service) };
+        // A caller that breaks off is the caller's business.
+        let _ = attend(stream, &service);
+    });
+    if attended.is_err() {
+        callers.leave(id);
+    }
+}
+
+fn attend<C: Connection>(stream: Stream<C>, service: &Arc<Service>) -> io::Result<()> {
+    stream.connection.set_read_timeout(PATIENCE)?;
+    let mut input = BufReader::with_capacity(16 * 1024, stream);
+    let Some(first) = first_byte(&mut input)? else { return Ok(()) };
+    match Dialect::of(first) {
+        Some(Dialect::Ndjson) => door::ndjson::attend(input, service),
+        Some(Dialect::Http) => door::http::attend(input, service),
+        Some(Dialect::Raw) => door::raw::attend(input, service),
+        None => Ok(()),
+    }
+}
+
+/// Waits as long as it takes: a shell may connect long before its first command.
+fn first_byte<R: Read>(input: &mut BufReader<R>) -> io::Result<Option<u8>> {
+    loop {
+        match input.fill_buf() {
+            Ok(bytes) => return Ok(bytes.first().copied()),
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+pub(super) fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+}
+
+/// A caller's stream, which remembers when something whole was last said.
+pub(super) struct Stream<C> {
+    connection: C,
+    callers: Arc<Callers<C>>,
+    id: u64,
+}
+
+impl<C: Connection> Stream<C> {
+    /// A whole message has arrived.
+    pub(super) fn heard(&self) {
+        self.callers.heard(self.id);
+    }
+
+    /// Whether bytes came and no whole message for longer than anybody needs.
+    pub(super) fn is_stalled(&self) -> bool {
+        self.callers.is_stalled(self.id)
+    }
+
+    /// Sends an answer; an error means that nobody listens.
+    pub(super) fn say(&self, bytes: &[u8]) -> io::Result<()> {
+        say(&self.connection, bytes)
+    }
+
+    /// The same for when a reader has taken the stream. Whoever has one counts as heard with every answer.
+    pub(super) fn mouth(&self) -> io::Result<Mouth<C>> {
+        Ok(Mouth { connection: self.connection.try_clone()? })
+    }
+}
+
+/// The way back to a caller.
+pub(super) struct Mouth<C> {
+    connection: C,
+}
+
+impl<C: Connection> Mouth<C> {
+    pub(super) fn say(&self, bytes: &[u8]) -> io::Result<()> {
+        say(&self.connection, bytes)
+    }
+}
+
+fn say(connection: &impl Connection, bytes: &[u8]) -> io::Result<()> {
+    connection.send_within(bytes, Deadline::after(PATIENCE)).map_err(io::Error::other)
+}
+
+impl<C: Connection> Read for Stream<C> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.connection.read(buffer)?;
+        if count > 0 {
+            self.callers.got_bytes(self.id);
+        }
+        Ok(count)
+    }
+}
+
+/// Who is on the line.
+struct Callers<C> {
+    inner: Mutex<Inner<C>>,
+    changed: Condvar,
+}
+
+struct Inner<C> {
+    next: u64,
+    all: HashMap<u64, Caller<C>>,
+}
+
+struct Caller<C> {
+    handle: C,
+    /// When it last said something whole, or came.
+    heard: Instant,
+    /// When the first bytes came of what is not whole yet.
+    began: Option<Instant>,
+}
+
+impl<C> Default for Callers<C> {
+    fn default() -> Self {
+        Callers { inner: Mutex::new(Inner { next: 0, all: HashMap::new() }), changed: Condvar::new() }
+    }
+}
+
+impl<C> Callers<C> {
+    fn count(&self) -> usize {
+        self.lock().all.len()
+    }
+
+    fn heard(&self, id: u64) {
+        if let Some(caller) = self.lock().all.get_mut(&id) {
+            (caller.heard, caller.began) = (Instant::now(), None);
+        }
+    }
+
+    fn got_bytes(&self, id: u64) {
+        if let Some(caller) = self.lock().all.get_mut(&id) {
+            caller.began.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn is_stalled(&self, id: u64) -> bool {
+        let inner = self.lock();
+        let began = inner.all.get(&id).and_then(|caller| caller.began);
+        began.is_some_and(|began| began.elapsed() >= PATIENCE)
+    }
+
+    fn leave(&self, id: u64) {
+        self.lock().all.remove(&id);
+        self.changed.notify_all();
+    }
+
+    fn wait_for_change(&self, patience: Duration) {
+        let _ = self.changed.wait_timeout(self.lock(), patience);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<C>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<C: Connection> Callers<C> {
+    /// Makes room where there is none: who was silent the longest has to call again.
+    fn enter(&self, handle: C) -> u64 {
+        let mut inner = self.lock();
+        if inner.all.len() >= CALLERS
+            && let Some(silent) = inner.all.iter().min_by_key(|(_, caller)| caller.heard).map(|(id, _)| *id)
+            && let Some(caller) = inner.all.remove(&silent)
+        {
+            let _ = caller.handle.shutdown();
+        }
+        let id = inner.next;
+        inner.next += 1;
+        inner.all.insert(id, Caller { handle, heard: Instant::now(), began: None });
+        id
+    }
+
+    /// Ends all connections; what has arrived on them is still read. Gives up on who takes longer than `patience`.
+    fn hear_out(&self, patience: Duration) {
+        let inner = self.lock();
+        for caller in inner.all.values() {
+            let _ = caller.handle.shutdown();
+        }
+        let _ = self.changed.wait_timeout_while(inner, patience, |inner| !inner.all.is_empty());
+    }
+}
+
+/// Leaves the registry however the thread ends.
+struct Leave<C> {
+    callers: Arc<Callers<C>>,
+    id: u64,
+    service: Arc<Service>,
+}
+
+impl<C> Drop for Leave<C> {
+    fn drop(&mut self) {
+        self.callers.leave(self.id);
+        self.service.connections.store(self.callers.count(), Ordering::Relaxed);
+    }
+}

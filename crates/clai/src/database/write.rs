@@ -1,0 +1,126 @@
+//! Commands on their way in: one batch, one transaction, all or nothing.
+
+use std::collections::HashSet;
+
+use store::sqlite::rusqlite::{self, Connection, OptionalExtension, params};
+
+use super::aggregate::{Counts, Trails, previous};
+use super::{Database, Owner, Record, Result, Session, shell_name};
+
+/// Whether the same command may already be there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Repeats {
+    Keep,
+    Skip,
+}
+
+impl Database {
+    /// Writes all of `batch` or nothing. After an error the database is as it was, and the batch can be tried again.
+    pub fn write_batch(&mut self, batch: &[Record]) -> Result<()> {
+        self.write(batch, Repeats::Keep).map(drop)
+    }
+
+    /// The same for commands of another tool's history: what is already there (same session, time and line) is passed
+    /// over, so that importing twice changes nothing. Gives how many were new.
+    pub fn import(&mut self, batch: &[Record]) -> Result<usize> {
+        self.write(batch, Repeats::Skip)
+    }
+
+    pub fn write_session(&self, session: &Session) -> Result<()> {
+        insert_session(&self.connection, session).map_err(|source| self.failed(source))
+    }
+
+    fn write(&mut self, batch: &[Record], repeats: Repeats) -> Result<usize> {
+        let written = write(&mut self.connection, &self.trails, &self.owner, batch, repeats);
+        let (newer, count) = written.map_err(|source| self.failed(source))?;
+        self.trails.absorb(newer);
+        Ok(count)
+    }
+}
+
+fn write(
+    connection: &mut Connection,
+    base: &Trails,
+    owner: &Owner,
+    batch: &[Record],
+    repeats: Repeats,
+) -> rusqlite::Result<(Trails, usize)> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let (mut trails, mut counts) = (Trails::default(), Counts::default());
+    let (mut sessions, mut written) = (HashSet::new(), 0);
+    for record in batch {
+        if repeats == Repeats::Skip && is_known(&transaction, record)? {
+            continue;
+        }
+        // The command refers to its session, and a shell need not have announced itself.
+        if sessions.insert(&record.ran.session) {
+            insert_session(&transaction, &session_of(record, owner))?;
+        }
+        let id = insert(&transaction, record)?;
+        written += 1;
+        match &record.actor {
+            Some(actor) => tag(&transaction, id, actor)?,
+            None => {
+                let before = previous([&trails, base], id, &record.ran);
+                counts.add(&record.ran, before.as_ref());
+                trails.note(id, &record.ran);
+            }
+        }
+    }
+    if std::env::var_os("NOAGG").is_none() {
+        counts.write(&transaction)?;
+    }
+    transaction.commit()?;
+    Ok((trails, written))
+}
+
+fn session_of(record: &Record, owner: &Owner) -> Session {
+    Session {
+        id: record.ran.session.clone(),
+        created_at: record.ran.ts,
+        shell: record.shell,
+        host: owner.host.clone(),
+        user: owner.user.clone(),
+    }
+}
+
+fn insert_session(connection: &Connection, session: &Session) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO session(id, created_at, shell, host, user) VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO NOTHING";
+    let Session { id, created_at, shell, host, user } = session;
+    connection
+        .prepare_cached(sql)?
+        .execute(params![id.0, created_at, shell_name(*shell), host, user])
+        .map(drop)
+}
+
+fn insert(connection: &Connection, record: &Record) -> rusqlite::Result<i64> {
+    let ran = &record.ran;
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO command_event(session_id, ts, duration_ms, exit_code, cwd, repo_key, branch, cmd_raw, cmd_norm)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    statement.insert(params![
+        ran.session.0,
+        ran.ts,
+        ran.duration_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX)),
+        ran.exit_code,
+        ran.place.cwd,
+        ran.place.repo.as_ref().map(|repo| &repo.0),
+        ran.place.branch,
+        ran.line,
+        ran.template.0,
+    ])
+}
+
+fn tag(connection: &Connection, id: i64, actor: &str) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO event_actor(event_id, actor) VALUES (?1, ?2)";
+    connection.prepare_cached(sql)?.execute(params![id, actor]).map(drop)
+}
+
+fn is_known(connection: &Connection, record: &Record) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM command_event WHERE session_id = ?1 AND ts = ?2 AND cmd_raw = ?3";
+    let ran = &record.ran;
+    let found =
+        connection.prepare_cached(sql)?.query_row(params![ran.session.0, ran.ts, ran.line], |_| Ok(()));
+    found.optional().map(|found| found.is_some())
+}

@@ -1,0 +1,93 @@
+//! fish: the hint stands at the right.
+
+use testkit::{Key, PATIENCE, Shell, until};
+
+use crate::ground::{Ground, Kind};
+
+/// Runs a line and lets fish draw its right prompt again, once the daemon has answered.
+fn answered(ground: &Ground, shell: &Shell) {
+    let before = ground.daemon.events().len();
+    shell.run_line("true");
+    assert!(until(PATIENCE, || ground.daemon.events().len() > before));
+    shell.run_line("");
+}
+
+#[test]
+fn the_next_command_stands_dim_at_the_right_and_keys_take_it() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push", "git status"]);
+    let shell = ground.shell(Kind::Fish);
+    answered(&ground, &shell);
+    shell.wait_for("git push", PATIENCE);
+    assert!(shell.style_of("git push").is_faint());
+    assert_eq!(shell.cursor().1, 2);
+    shell.key(Key::Alt('i'));
+    shell.wait_for("clai: git push: freq_repo of 8\n$", PATIENCE);
+    shell.key(Key::Alt('j'));
+    shell.wait_for("$ git push", PATIENCE);
+    shell.key(Key::Alt('k'));
+    shell.wait_for("$ git status", PATIENCE);
+}
+
+#[test]
+fn what_drives_terminals_is_taken_out_of_the_hint() {
+    let ground = Ground::new();
+    let shell = ground.shell(Kind::Fish);
+    ground.daemon.suggest(&["git status \u{1b}[31m\u{202e}x\ny"]);
+    answered(&ground, &shell);
+    shell.wait_for("git status [31mx⏎y", PATIENCE);
+}
+
+#[test]
+fn the_right_prompt_of_the_user_stays_behind_the_hint() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = ground.bare(Kind::Fish);
+    shell.run_line("function fish_right_prompt; echo mine; end");
+    ground.load(&shell, Kind::Fish);
+    ground.load(&shell, Kind::Fish);
+    answered(&ground, &shell);
+    let rows = shell.wait_for("git push", PATIENCE);
+    assert!(rows.lines().last().unwrap().trim_end().ends_with("git push mine"), "{rows}");
+    // Defined anew and read again, the new one is kept.
+    shell.run_line("function fish_right_prompt; echo newer; end");
+    ground.load(&shell, Kind::Fish);
+    answered(&ground, &shell);
+    shell.wait_for("git push newer", PATIENCE);
+}
+
+#[test]
+fn without_an_answer_the_key_asks_with_what_is_typed() {
+    let ground = Ground::new();
+    ground.scripted("clai", r#"printf '%s and %s\0why\0other\0\0\0' "$*" "$CLAI_PREFIX""#);
+    let shell = ground.shell(Kind::Fish);
+    shell.send("git");
+    shell.key(Key::Alt('j'));
+    shell.wait_for("$ suggest --shell fish and git", PATIENCE);
+    shell.key(Key::Alt('k'));
+    shell.wait_for("$ other", PATIENCE);
+}
+
+#[test]
+fn a_private_fish_is_private() {
+    let ground = Ground::new();
+    let shell = ground.shell(Kind::Fish);
+    shell.run_line("set -g fish_private_mode 1");
+    shell.run_line("echo secret");
+    shell.run_line(" set -e fish_private_mode");
+    shell.run_line("function fish_should_add_to_history; not string match -q '*token*' $argv; end");
+    shell.run_line("echo token");
+    shell.run_line("echo end");
+    let lines: Vec<String> = ground.settled("echo end").into_iter().map(|event| event.cmd_raw).collect();
+    assert!(!lines.iter().any(|line| line.contains("secret") || line == "echo token"), "{lines:?}");
+}
+
+#[test]
+fn a_key_that_somebody_has_bound_stays() {
+    let ground = Ground::new();
+    let shell = ground.bare(Kind::Fish);
+    shell.run_line("bind \\ej 'commandline -i mine'");
+    ground.load(&shell, Kind::Fish);
+    shell.key(Key::Alt('j'));
+    shell.wait_for("$ mine", PATIENCE);
+}
