@@ -4,11 +4,16 @@
 use crate::shell::{self, Done, cargo, target};
 
 /// Name, package, what it measures. A tool that moves in adds its lines here.
-const BENCHES: &[(&str, &str, &str)] = &[(
-    "foundation",
-    "scrimp",
-    "framing, sockets, journal, replace, SQLite opening and MCP, beside plain std",
-)];
+const BENCHES: &[(&str, &str, &str)] = &[
+    ("foundation", "scrimp", "framing, sockets, journal, replace, SQLite opening and MCP, beside plain std"),
+    ("clai", "clai", "clai's daemon: events taken per second, time to a suggestion, memory, at three sizes"),
+    (
+        "clai-prompt",
+        "clai",
+        "what a prompt costs in each shell, whatever the daemon is doing, beside an empty template",
+    ),
+    ("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
+];
 
 pub(crate) fn list() -> Done {
     for (name, _, what) in BENCHES {

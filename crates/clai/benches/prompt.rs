@@ -38,9 +38,17 @@ fn main() {
     let mut table = Table::default();
     let wanted = |kind: &Kind| args.is_empty() || args.contains(&format!("{kind:?}").to_lowercase());
     for kind in [Kind::Bash, Kind::Zsh, Kind::Fish].into_iter().filter(wanted) {
-        for state in [State::NoScript, State::Up, State::Down, State::Stale, State::Stopped, State::Full] {
-            let (figures, hints) = measure(kind, state);
-            table.note(format!("{kind:?} {state:?} µs"), figures);
+        let mut nothing = 0.0;
+        for state in STATES {
+            let (numbers, hints) = measure(kind, state);
+            let at = |part: f64| numbers[((numbers.len() - 1) as f64 * part) as usize];
+            if state == State::NoScript {
+                nothing = at(0.5);
+            }
+            let added = |part: f64| (at(part) - nothing).round();
+            let figures =
+                json!({"p50": added(0.5), "p95": added(0.95), "max": added(1.0), "prompts": numbers.len()});
+            table.note(format!("{kind:?} {state:?}: added µs"), figures);
             if state == State::Up && kind != Kind::Zsh {
                 table.note(
                     format!("{kind:?}: hints that came in time for their prompt"),
@@ -55,7 +63,10 @@ fn main() {
 /// How the daemon is, or that there is no script to care for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// The baseline that is taken off the others: two clock readings with nothing in between.
     NoScript,
+    /// `/bin/true` in place of our script: what any tool pays that starts a process at each prompt.
+    OneProcess,
     Up,
     Down,
     Stale,
@@ -63,7 +74,11 @@ enum State {
     Full,
 }
 
-fn measure(kind: Kind, state: State) -> (serde_json::Value, usize) {
+const STATES: [State; 7] =
+    [State::NoScript, State::OneProcess, State::Up, State::Down, State::Stale, State::Stopped, State::Full];
+
+/// Microseconds of each prompt, sorted, and how many hints were there when their prompt was drawn.
+fn measure(kind: Kind, state: State) -> (Vec<f64>, usize) {
     let home = Home::new();
     let runtime = Memory::new();
     let directory = runtime.0.join("clai");
@@ -79,7 +94,13 @@ fn measure(kind: Kind, state: State) -> (serde_json::Value, usize) {
         Kind::Fish => Shell::fish(&home),
     };
     let options = Options { hook: bin("clai-hook"), ..Options::beside(home.path()) };
-    let script = if state == State::NoScript { String::new() } else { template(kind, &options) };
+    let script = match (state, kind) {
+        (State::NoScript, _) => String::new(),
+        (State::OneProcess, Kind::Bash) => "PROMPT_COMMAND=(/bin/true)".to_owned(),
+        (State::OneProcess, Kind::Zsh) => "t() { /bin/true }; precmd_functions=(t)".to_owned(),
+        (State::OneProcess, Kind::Fish) => "function __clai_postexec; /bin/true; end".to_owned(),
+        _ => template(kind, &options),
+    };
     let clock = clock(&home);
     home.write("clai.sh", script);
     home.write("bench.sh", stopwatch(kind));
@@ -94,14 +115,15 @@ fn measure(kind: Kind, state: State) -> (serde_json::Value, usize) {
         shell.run_line(&format!(": {number}"));
     }
     shell.run_line(" __bench_dump");
-    let numbers = match fs::read_to_string(home.path().join("figures")) {
+    let mut numbers: Vec<f64> = match fs::read_to_string(home.path().join("figures")) {
         Ok(text) => text.lines().map(|line| line.parse().expect("a figure is a number")).collect(),
         Err(_) => clock.try_iter().collect(),
     };
-    let figures = figures(numbers);
+    assert!(numbers.len() >= 200, "{} prompts were measured", numbers.len());
+    numbers.sort_by(f64::total_cmp);
     let hints = fs::read_to_string(home.path().join("hints")).unwrap_or_default().trim().parse().unwrap_or(0);
     shell.key(Key::Ctrl('d'));
-    (figures, hints)
+    (numbers, hints)
 }
 
 /// A runtime directory in memory, as systems have it.
@@ -191,13 +213,6 @@ fn clock(home: &Home) -> mpsc::Receiver<f64> {
         }
     });
     receiver
-}
-
-fn figures(mut numbers: Vec<f64>) -> serde_json::Value {
-    assert!(numbers.len() >= 200, "{} prompts were measured", numbers.len());
-    numbers.sort_by(f64::total_cmp);
-    let at = |part: f64| numbers[((numbers.len() - 1) as f64 * part) as usize].round();
-    json!({"p50": at(0.5), "p95": at(0.95), "max": at(1.0), "prompts": numbers.len()})
 }
 
 /// A listener whose queue is full, with the caller that fills it.

@@ -18,7 +18,8 @@ use store::sqlite::{Note, Opened, Policy, SqliteError, Synchronous};
 use thiserror::Error;
 
 use crate::command::{Ran, SessionId, Shell};
-use aggregate::Trails;
+pub use aggregate::Counting;
+use aggregate::Progress;
 pub use extras::{Feedback, LeftOut, Reason, TaskRow};
 pub use forget::{Doomed, Forgotten};
 pub use query::{Found, Outcome, Query, Stats, TypedBy};
@@ -83,7 +84,8 @@ pub struct Database {
     connection: Connection,
     path: PathBuf,
     owner: Owner,
-    trails: Trails,
+    /// None while it is to be read from the disk.
+    progress: Option<Progress>,
 }
 
 impl Database {
@@ -98,8 +100,9 @@ impl Database {
         let path = directory.join(FILE);
         let policy = Policy { busy: BUSY, synchronous };
         let Opened { connection, notes } = store::sqlite::open(&path, &policy, &schema::SCHEMA, unix_ms)?;
-        let mut database = Database { connection, path, owner, trails: Trails::default() };
+        let mut database = Database { connection, path, owner, progress: None };
         database.prepare().map_err(|source| database.failed(source))?;
+        database.count()?;
         Ok((database, notes))
     }
 
@@ -111,7 +114,6 @@ impl Database {
         // In a burst the same pages change again and again: copying them back less often saves most of the writing.
         self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         self.connection.set_prepared_statement_cache_capacity(32);
-        self.trails = Trails::load(&self.connection)?;
         Ok(())
     }
 

@@ -1,5 +1,9 @@
 //! The journal on a real SQLite: its tables, its batches, its counts, and what it forgets.
-#![allow(clippy::disallowed_methods, reason = "tests look at the files behind the back of the store")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests look at the files behind the back of the store"
+)]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use clai::command::{Place, Ran, RepoKey, SessionId, Shell, Template};
 use clai::database::{
-    Database, DatabaseError, Doomed, FILE, Feedback, Outcome, Owner, Query, Reader, Reason, Record, TaskRow,
-    TypedBy,
+    Counting, Database, DatabaseError, Doomed, FILE, Feedback, Outcome, Owner, Query, Reader, Reason, Record,
+    TaskRow, TypedBy,
 };
 use proptest::prelude::*;
 use store::sqlite::rusqlite::Connection;
@@ -154,7 +158,10 @@ fn a_command_of_an_unknown_session_makes_its_session_first() {
     let home = Home::new();
     let mut database = open(&home);
     database
-        .write_batch(&[record("s", NOW, "ls"), record("s", NOW + 1, "pwd"), record("t", NOW, "ls")])
+        .write_batch(
+            &[record("s", NOW, "ls"), record("s", NOW + 1, "pwd"), record("t", NOW, "ls")],
+            Counting::Now,
+        )
         .unwrap();
     assert_eq!(
         count(&home, "SELECT count(*) FROM session WHERE host = 'engine' AND user = 'ada' AND shell = 'zsh'"),
@@ -173,11 +180,10 @@ fn scores_and_transitions_are_counted_in_both_scopes() {
     };
     let tau = 7 * DAY;
     database
-        .write_batch(&[
-            record("s", NOW, "a"),
-            record("s", NOW + 1, "b"),
-            nowhere(record("s", NOW + tau, "a")),
-        ])
+        .write_batch(
+            &[record("s", NOW, "a"), record("s", NOW + 1, "b"), nowhere(record("s", NOW + tau, "a"))],
+            Counting::Now,
+        )
         .unwrap();
     let rows = aggregates(&home);
     let score =
@@ -197,11 +203,13 @@ fn scores_and_transitions_are_counted_in_both_scopes() {
 fn the_first_command_of_a_session_follows_what_ran_in_its_repository_a_moment_ago() {
     let home = Home::new();
     let mut database = open(&home);
-    database.write_batch(&[record("s", NOW, "a")]).unwrap();
+    database.write_batch(&[record("s", NOW, "a")], Counting::Now).unwrap();
     drop(database);
     // Also when the daemon was restarted in between.
     let mut database = open(&home);
-    database.write_batch(&[record("t", NOW + 299_000, "b"), record("u", NOW + 900_000, "c")]).unwrap();
+    database
+        .write_batch(&[record("t", NOW + 299_000, "b"), record("u", NOW + 900_000, "c")], Counting::Now)
+        .unwrap();
     assert_eq!(count(&home, "SELECT count(*) FROM transition WHERE scope = 'global'"), 1);
     assert_eq!(count(&home, "SELECT count(*) FROM transition WHERE prev_norm = 'a' AND next_norm = 'b'"), 2);
 }
@@ -210,17 +218,17 @@ fn the_first_command_of_a_session_follows_what_ran_in_its_repository_a_moment_ag
 fn a_batch_is_written_whole_or_not_at_all_and_can_be_tried_again() {
     let home = Home::new();
     let mut database = open(&home);
-    database.write_batch(&[record("s", NOW, "before")]).unwrap();
+    database.write_batch(&[record("s", NOW, "before")], Counting::Now).unwrap();
     let before = aggregates(&home);
     let batch: Vec<Record> = (0..100).map(|n| record("s", NOW + n, &format!("c{}", n % 7))).collect();
     let fail = "CREATE TRIGGER t BEFORE INSERT ON command_event WHEN NEW.ts = 1767225600099
                 BEGIN SELECT RAISE(ABORT, 'no'); END";
     raw(&home).execute_batch(fail).unwrap();
-    assert!(database.write_batch(&batch).is_err());
+    assert!(database.write_batch(&batch, Counting::Now).is_err());
     assert_eq!(count(&home, "SELECT count(*) FROM command_event"), 1);
     assert_eq!(aggregates(&home), before);
     raw(&home).execute_batch("DROP TRIGGER t").unwrap();
-    database.write_batch(&batch).unwrap();
+    database.write_batch(&batch, Counting::Now).unwrap();
     assert_eq!(count(&home, "SELECT count(*) FROM command_event"), 101);
     let incremental = aggregates(&home);
     database.rebuild_aggregates().unwrap();
@@ -228,11 +236,33 @@ fn a_batch_is_written_whole_or_not_at_all_and_can_be_tried_again() {
 }
 
 #[test]
+fn what_was_not_counted_when_it_was_written_is_counted_at_the_next_start() {
+    let home = Home::new();
+    let mut database = open(&home);
+    let batch: Vec<Record> = (0..100).map(|n| record("s", NOW + n, &format!("c{}", n % 7))).collect();
+    database.write_batch(&batch[..50], Counting::Now).unwrap();
+    let before = aggregates(&home);
+    database.write_batch(&batch[50..], Counting::Later).unwrap();
+    assert!(database.has_uncounted());
+    assert_eq!(aggregates(&home), before);
+    // As after a crash: nobody has counted on the way out.
+    drop(database);
+    let mut database = open(&home);
+    assert!(!database.has_uncounted());
+    let counted = aggregates(&home);
+    assert_ne!(counted, before);
+    database.rebuild_aggregates().unwrap();
+    assert_eq!(aggregates(&home), counted);
+}
+
+#[test]
 fn what_an_agent_typed_is_kept_with_its_tag_and_counted_nowhere() {
     let home = Home::new();
     let mut database = open(&home);
     let by_agent = Record { actor: Some("robot".into()), ..record("s", NOW + 1, "cargo test") };
-    database.write_batch(&[record("s", NOW, "ls"), by_agent, record("s", NOW + 2, "pwd")]).unwrap();
+    database
+        .write_batch(&[record("s", NOW, "ls"), by_agent, record("s", NOW + 2, "pwd")], Counting::Now)
+        .unwrap();
     let counted = "SELECT count(*) FROM command_score WHERE cmd_norm = 'cargo test'";
     assert_eq!(count(&home, counted), 0);
     assert_eq!(
@@ -262,7 +292,7 @@ fn a_replay_gives_back_what_was_written_in_the_order_of_time() {
         ..odd.ran
     };
     let batch = [record("s", NOW, "late"), odd];
-    database.write_batch(&batch).unwrap();
+    database.write_batch(&batch, Counting::Now).unwrap();
     let mut replayed = Vec::new();
     assert_eq!(database.replay(|ran| replayed.push(ran.clone())).unwrap(), 2);
     assert_eq!(replayed, [batch[1].ran.clone(), batch[0].ran.clone()]);
@@ -288,7 +318,7 @@ fn a_purge_takes_old_commands_and_empty_sessions_and_leaves_the_counts() {
     let mut batch: Vec<Record> = (0..200).map(|n| record("old", NOW - 91 * DAY + n, "old")).collect();
     batch.push(Record { actor: Some("robot".into()), ..record("old", NOW - 95 * DAY, "by robot") });
     batch.push(record("new", NOW - 89 * DAY, "new"));
-    database.write_batch(&batch).unwrap();
+    database.write_batch(&batch, Counting::Now).unwrap();
     let before = aggregates(&home);
     assert_eq!(database.purge(90, NOW).unwrap(), 201);
     assert_eq!(count(&home, "SELECT count(*) FROM command_event"), 1);
@@ -321,7 +351,7 @@ fn what_is_forgotten_leaves_no_byte_in_any_file() {
             let line = format!("{key} {word} {padding}");
             records.push(record(&format!("s{}", n % 3), NOW + batch * 50 + n, &line));
         }
-        database.write_batch(&records).unwrap();
+        database.write_batch(&records, Counting::Now).unwrap();
     }
     database.purge(1, NOW + DAY + 200).unwrap();
     database.write_feedback(NOW, Feedback::Dismissed, "1 xyzzy-plugh").unwrap();
@@ -339,7 +369,7 @@ fn what_is_forgotten_leaves_no_byte_in_any_file() {
     let counted = aggregates(&home);
     database.rebuild_aggregates().unwrap();
     assert_eq!(aggregates(&home), counted);
-    database.write_batch(&[record("s1", NOW + 9999, "after")]).unwrap();
+    database.write_batch(&[record("s1", NOW + 9999, "after")], Counting::Now).unwrap();
     assert_eq!(count(&home, "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"), 0);
 }
 
@@ -350,7 +380,7 @@ fn the_last_ones_or_those_since_a_time_are_forgotten_and_equal_lines_of_others_s
     let lines = ["ls", "secret-a", "ls", "secret-b", "ls"];
     let batch: Vec<Record> =
         lines.iter().enumerate().map(|(n, line)| record("s", NOW + n as i64, line)).collect();
-    database.write_batch(&batch).unwrap();
+    database.write_batch(&batch, Counting::Now).unwrap();
     let forgotten = database.forget(&Doomed::Last(2)).unwrap();
     assert_eq!(
         (forgotten.commands, forgotten.lines.into_iter().collect::<Vec<_>>()),
@@ -392,7 +422,7 @@ fn a_broken_database_is_set_aside_and_a_new_one_begun() {
     let (mut database, notes) = opened(&home).unwrap();
     let Some(Note::SetAside { kept_as, .. }) = notes.first() else { panic!("{notes:?}") };
     assert_eq!(fs::read(kept_as).unwrap(), garbage);
-    database.write_batch(&[record("s", NOW, "ls")]).unwrap();
+    database.write_batch(&[record("s", NOW, "ls")], Counting::Now).unwrap();
 }
 
 #[test]
@@ -404,7 +434,7 @@ fn a_reader_finds_by_every_field() {
     failed.ran.exit_code = Some(101);
     let mut elsewhere = record("t", NOW + 2, "cargo build");
     elsewhere.ran.place = Place { cwd: "/q".into(), repo: None, branch: None };
-    database.write_batch(&[record("s", NOW, "ls 100%_"), failed, elsewhere]).unwrap();
+    database.write_batch(&[record("s", NOW, "ls 100%_"), failed, elsewhere], Counting::Now).unwrap();
     let reader = reader(&home);
     let lines = |query: Query| -> Vec<String> {
         reader.find(&query).unwrap().into_iter().map(|found| found.cmd).collect()
@@ -472,28 +502,33 @@ fn any_record() -> impl Strategy<Value = Record> {
     )
 }
 
+fn any_counting() -> impl Strategy<Value = Counting> {
+    prop_oneof![Just(Counting::Now), Just(Counting::Later)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn counts_do_not_depend_on_batches_restarts_or_being_made_anew(
-        batches in prop::collection::vec((prop::collection::vec(any_record(), 0..8), any::<bool>()), 1..8),
+        batches in prop::collection::vec((prop::collection::vec(any_record(), 0..8), any::<bool>(), any_counting()), 1..8),
     ) {
         let home = Home::new();
         let mut database = open(&home);
-        for (batch, restart) in &batches {
+        for (batch, restart, counting) in &batches {
             if *restart {
                 drop(database);
                 database = open(&home);
             }
-            database.write_batch(batch).unwrap();
+            database.write_batch(batch, *counting).unwrap();
         }
+        database.count().unwrap();
         let incremental = aggregates(&home);
         database.rebuild_aggregates().unwrap();
         prop_assert_eq!(&aggregates(&home), &incremental);
         let at_once = Home::new();
-        let all: Vec<Record> = batches.into_iter().flat_map(|(batch, _)| batch).collect();
-        open(&at_once).write_batch(&all).unwrap();
+        let all: Vec<Record> = batches.into_iter().flat_map(|(batch, _, _)| batch).collect();
+        open(&at_once).write_batch(&all, Counting::Now).unwrap();
         prop_assert_eq!(&aggregates(&at_once), &incremental);
     }
 }

@@ -1,4 +1,5 @@
 //! What is offered, by either scorer.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use clai::command::{Place, Ran, RepoKey, SessionId};
 use clai::normalise::normalise;

@@ -1,4 +1,5 @@
 //! What is learned: the two tables against a plain fold over the same commands, and forgetting.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;
 

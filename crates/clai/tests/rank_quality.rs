@@ -1,4 +1,5 @@
 //! A small part of the quality benchmark, so that a change for the worse is seen before anybody measures.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../benches/quality/sample.rs"]
 mod sample;

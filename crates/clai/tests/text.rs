@@ -1,5 +1,9 @@
 //! The pure text parts of clai from outside: real shells read what we quote, and any bytes keep the promises.
-#![allow(clippy::disallowed_methods, reason = "shells run a script of our own and end with it")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "shells run a script of our own and end with it"
+)]
 
 use std::process::Command;
 

@@ -10,7 +10,7 @@ use crate::database::{Database, Reason, Record};
 /// A batch is written when its first record has waited this long: the specification allows 25 to 50 ms.
 const WINDOW: Duration = Duration::from_millis(25);
 /// … or when there are this many.
-const FULL_BATCH: usize = 100;
+pub(super) const FULL_BATCH: usize = 100;
 /// How much may wait, in records and in bytes: a minute of a script's loop, and a few pasted files.
 const ROOM: usize = 10_000;
 const ROOM_BYTES: usize = 8 << 20;
@@ -208,7 +208,7 @@ impl Journal {
 
 impl Inner {
     /// All that waits: what piled up while the last batch was written goes along, so that a burst gets faster and not
-    /// slower (ten thousand in one transaction cost a fifth of what they cost by hundreds).
+    /// slower.
     fn take_batch(&mut self) -> Vec<Record> {
         let batch = Vec::from(std::mem::take(&mut self.records));
         (self.in_flight, self.bytes, self.since) = (batch.len(), 0, None);

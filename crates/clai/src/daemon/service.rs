@@ -114,7 +114,7 @@ impl Service {
             Request::RebuildAggregates => {
                 self.ordered(|database| database.rebuild_aggregates().map(|()| DONE))
             }
-            Request::Flush => self.ordered(|_| Ok(DONE)),
+            Request::Flush => self.ordered(|database| database.count().map(|()| DONE)),
             Request::Feedback { line, action } => self.feedback(line, action),
             Request::Tasks { cwd } => to_json(&self.tasks(&cwd)),
             Request::Import { shell, commands } => self.import(shell, commands),
@@ -172,8 +172,9 @@ impl Service {
         (self.world.stop)();
     }
 
-    /// A reader of the tables, for who wants to see them as they are.
+    /// A reader of the tables, for who wants to see them as they are, everything counted.
     pub(super) fn reader(&self) -> Result<Option<Reader>, DatabaseError> {
+        self.journal.order(Database::count).transpose()?;
         Reader::open(&self.world.database_dir, self.world.clock.unix_ms())
     }
 

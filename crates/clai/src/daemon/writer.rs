@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use kit::invocation::Clock;
 use kit::log::Log;
 
-use super::journal::{Journal, Work};
+use super::journal::{FULL_BATCH, Journal, Work};
 use super::service::Service;
-use crate::database::{Database, Record};
+use crate::database::{Counting, Database, Record};
 
 /// How long to leave a disk alone that did not take a batch.
 const RETRY: Duration = Duration::from_secs(1);
+/// The end of a burst.
+const PAUSE: Duration = Duration::from_millis(100);
 /// How often to look whether a day is over when nothing else happens.
 const LOOK_UP: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -40,20 +42,30 @@ impl Writer {
     /// Until the journal is closed and empty.
     pub(super) fn run(mut self) {
         loop {
-            match self.journal.next(LOOK_UP) {
+            // While something is uncounted, a pause is the end of the burst.
+            let idle = if self.database.has_uncounted() { PAUSE } else { LOOK_UP };
+            match self.journal.next(idle) {
                 Work::Batch(batch) => self.write(batch),
                 Work::Order(order) => order(&mut self.database),
-                Work::Idle => {}
+                Work::Idle => self.count(),
                 Work::Over => break,
             }
             self.count_left_out();
             self.purge_daily();
         }
         self.count_left_out();
+        self.count();
+    }
+
+    /// What cannot be counted now is counted with the next batch, or by the next daemon.
+    fn count(&mut self) {
+        let _ = self.database.count();
     }
 
     fn write(&mut self, batch: Vec<Record>) {
-        match self.database.write_batch(&batch) {
+        // More than a batch has come while the last one was written: then that is a burst.
+        let counting = if batch.len() > FULL_BATCH { Counting::Later } else { Counting::Now };
+        match self.database.write_batch(&batch, counting) {
             Ok(()) => {
                 let was_in_trouble = self.journal.counters().trouble.is_some();
                 self.journal.done(batch.len());

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use store::sqlite::rusqlite::{self, Connection, ffi, params};
 
-use super::aggregate::{Trails, rebuild};
+use super::aggregate::{Progress, rebuild};
 use super::{Database, Result};
 use crate::config::glob;
 
@@ -51,8 +51,8 @@ impl Database {
     /// Deletes commands and counts the rest anew. Their bytes are gone after [`Database::scrub`].
     pub fn forget(&mut self, doomed: &Doomed) -> Result<Forgotten> {
         let deleted = delete(&mut self.connection, doomed);
-        let (forgotten, trails) = deleted.map_err(|source| self.failed(source))?;
-        self.trails = trails;
+        let (forgotten, progress) = deleted.map_err(|source| self.failed(source))?;
+        self.progress = Some(progress);
         Ok(forgotten)
     }
 
@@ -90,7 +90,7 @@ fn purge(connection: &mut Connection, oldest: i64) -> rusqlite::Result<u64> {
     Ok(gone as u64)
 }
 
-fn delete(connection: &mut Connection, doomed: &Doomed) -> rusqlite::Result<(Forgotten, Trails)> {
+fn delete(connection: &mut Connection, doomed: &Doomed) -> rusqlite::Result<(Forgotten, Progress)> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     let ids = select(&transaction, doomed)?;
     let mut lines = BTreeSet::new();
@@ -111,9 +111,9 @@ fn delete(connection: &mut Connection, doomed: &Doomed) -> rusqlite::Result<(For
         }
     }
     // Every count may have seen what is gone, and a row's key is text.
-    let trails = rebuild(&transaction)?;
+    let progress = rebuild(&transaction)?;
     transaction.commit()?;
-    Ok((Forgotten { commands: ids.len() as u64, lines }, trails))
+    Ok((Forgotten { commands: ids.len() as u64, lines }, progress))
 }
 
 /// Leaves the lines that nothing in the table says any more.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use store::sqlite::rusqlite::{self, Connection, OptionalExtension, params};
 
-use super::aggregate::{Counts, Trails, previous};
+use super::aggregate::{Counting, MOST_UNCOUNTED, Progress};
 use super::{Database, Owner, Record, Result, Session, shell_name};
 
 /// Whether the same command may already be there.
@@ -16,37 +16,44 @@ enum Repeats {
 
 impl Database {
     /// Writes all of `batch` or nothing. After an error the database is as it was, and the batch can be tried again.
-    pub fn write_batch(&mut self, batch: &[Record]) -> Result<()> {
-        self.write(batch, Repeats::Keep).map(drop)
+    pub fn write_batch(&mut self, batch: &[Record], counting: Counting) -> Result<()> {
+        self.write(batch, Repeats::Keep, counting).map(drop)
     }
 
     /// The same for commands of another tool's history: what is already there (same session, time and line) is passed
     /// over, so that importing twice changes nothing. Gives how many were new.
     pub fn import(&mut self, batch: &[Record]) -> Result<usize> {
-        self.write(batch, Repeats::Skip)
+        self.write(batch, Repeats::Skip, Counting::Later)
     }
 
     pub fn write_session(&self, session: &Session) -> Result<()> {
         insert_session(&self.connection, session).map_err(|source| self.failed(source))
     }
 
-    fn write(&mut self, batch: &[Record], repeats: Repeats) -> Result<usize> {
-        let written = write(&mut self.connection, &self.trails, &self.owner, batch, repeats);
-        let (newer, count) = written.map_err(|source| self.failed(source))?;
-        self.trails.absorb(newer);
-        Ok(count)
+    fn write(&mut self, batch: &[Record], repeats: Repeats, counting: Counting) -> Result<usize> {
+        let written = (|| {
+            // After a failure it is unknown what the disk has taken: then the disk is asked.
+            let mut progress = match self.progress.take() {
+                Some(progress) => progress,
+                None => Progress::load(&self.connection)?,
+            };
+            let count = write(&mut self.connection, &mut progress, &self.owner, batch, repeats, counting)?;
+            self.progress = Some(progress);
+            Ok(count)
+        })();
+        written.map_err(|source| self.failed(source))
     }
 }
 
 fn write(
     connection: &mut Connection,
-    base: &Trails,
+    progress: &mut Progress,
     owner: &Owner,
     batch: &[Record],
     repeats: Repeats,
-) -> rusqlite::Result<(Trails, usize)> {
+    counting: Counting,
+) -> rusqlite::Result<usize> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let (mut trails, mut counts) = (Trails::default(), Counts::default());
     let (mut sessions, mut written) = (HashSet::new(), 0);
     for record in batch {
         if repeats == Repeats::Skip && is_known(&transaction, record)? {
@@ -60,18 +67,14 @@ fn write(
         written += 1;
         match &record.actor {
             Some(actor) => tag(&transaction, id, actor)?,
-            None => {
-                let before = previous([&trails, base], id, &record.ran);
-                counts.add(&record.ran, before.as_ref());
-                trails.note(id, &record.ran);
-            }
+            None => progress.add(id, &record.ran),
         }
     }
-    if std::env::var_os("NOAGG").is_none() {
-        counts.write(&transaction)?;
+    if counting == Counting::Now || progress.uncounted.len() >= MOST_UNCOUNTED {
+        progress.count(&transaction)?;
     }
     transaction.commit()?;
-    Ok((trails, written))
+    Ok(written)
 }
 
 fn session_of(record: &Record, owner: &Owner) -> Session {

@@ -34,7 +34,8 @@ __clai_begin() {
   __clai_shell=$$
   # What an earlier shell of this number left is not ours.
   [[ -s $file ]] && : >|"$file"
-  __clai_helper session-start </dev/null
+  [[ -x $__clai_hook ]] &&
+    CLAI_SHELL=bash CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms "$__clai_hook" session-start </dev/null >/dev/null
   [[ -s $file ]] && IFS= read -r id <"$file"
   if [[ -z $id ]]; then
     id=$(builtin printf '%s' "$HOSTNAME $$ ${EPOCHSECONDS-$(command date +%s)} $RANDOM $RANDOM $RANDOM" | command sha256sum)
@@ -44,18 +45,13 @@ __clai_begin() {
   fi
   export CLAI_SESSION_ID=$id
   # The line that has just run.
-  [[ -n $__clai_memory ]] && __clai_history=$__clai_memory/history.$$
+  [[ -n $__clai_memory ]] && __clai_history=$__clai_memory/history.$$ && : >|"$__clai_history"
   if [[ -n $__clai_dir ]]; then
     # What the daemon says may follow: it answers in this file because it is there.
     __clai_answer=$__clai_dir/next.$id
     : >|"$__clai_answer"
   fi
 } 2>/dev/null
-
-__clai_helper() {
-  [[ -x $__clai_hook ]] || return 0
-  CLAI_SHELL=bash CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms "$__clai_hook" "$@" >/dev/null 2>&1
-}
 
 # First of what runs before the prompt. `PS0` has noted when the line began, and not for an empty one.
 __clai_before_prompt() {
@@ -93,7 +89,7 @@ __clai_after_prompt() {
 # The last entry of the history and its number, in `entry` and `number`. Through a file, which costs a tenth of a fork.
 __clai_entry() {
   local HISTTIMEFORMAT=
-  if [[ -n $__clai_history ]]; then
+  if [[ -w $__clai_history ]]; then
     builtin history 1 >|"$__clai_history"
     IFS= builtin read -r -d '' entry <"$__clai_history"
     : >|"$__clai_history"
@@ -106,7 +102,7 @@ __clai_entry() {
   entry=${entry#"$number"??}
   entry=${entry%$'\n'}
   number=${number:-0}
-} 2>/dev/null
+}
 
 # The line that was run, in `line`, if the history has it. It is not there when it began with a space or matched
 # HISTIGNORE, and looks as if it was not when it repeated the one before. Where these cannot be told apart it is
@@ -129,34 +125,27 @@ __clai_line_run() {
 }
 
 # STATUS LINE MILLISECONDS. Where a hint is to be shown we wait for the helper: when it has ended, the daemon has the
-# event and mostly has answered. Else nobody waits. (Not by `&` alone: `$!` belongs to the user.)
+# event and mostly has answered. Else nobody waits. (Not by `&` alone: `$!` belongs to the user.) Of functions with
+# variables in front and of redirected groups there are none on this way: each costs a tenth of a millisecond or more.
 __clai_send() {
-  local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD
-  local now
-  if ((__clai_bash >= 500)); then
-    __clai_clock
-    local -x CLAI_TS=$((now / 1000))
-  fi
-  [[ -n $__clai_answer ]] && : >|"$__clai_answer"
+  [[ -x $__clai_hook ]] || return 0
+  local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms
+  ((__clai_bash >= 500)) && local -x CLAI_TS=$((${EPOCHREALTIME/[.,]/} / 1000))
+  [[ -w $__clai_answer ]] && : >|"$__clai_answer"
   # At most four bytes to a character, so that only longer lines need to be counted.
   if ((${#2} > 8192)) && ! __clai_fits "$2"; then
-    (builtin printf '%s' "$2" | __clai_helper ingest --cmd-stdin &)
+    (builtin printf '%s' "$2" | "$__clai_hook" ingest --cmd-stdin &) >/dev/null 2>&1
   elif [[ -z $__clai_shown ]]; then
-    (CLAI_CMD=$2 __clai_helper ingest </dev/null &)
+    (CLAI_CMD=$2 "$__clai_hook" ingest </dev/null >/dev/null 2>&1 &)
   elif ((__clai_rest-- <= 0)); then
-    CLAI_CMD=$2 __clai_helper ingest </dev/null
-    __clai_spare
-  fi
-} 2>/dev/null
-
-# The helper tells when it had to give up waiting: then the daemon is left alone for some lines, more each time.
-__clai_spare() {
-  if [[ -s $__clai_dir/busy ]]; then
-    : >|"$__clai_dir/busy"
-    __clai_rest=$((2 << __clai_slow))
-    ((__clai_slow < 4)) && ((++__clai_slow))
-  else
-    __clai_slow=0
+    CLAI_CMD=$2 "$__clai_hook" ingest </dev/null >/dev/null 2>&1
+    # It tells when it had to give up waiting: then the daemon is left alone for some lines, more each time.
+    if [[ ! -s $__clai_dir/busy ]]; then
+      __clai_slow=0
+    elif : >|"$__clai_dir/busy"; then
+      __clai_rest=$((2 << __clai_slow))
+      ((__clai_slow < 4)) && ((++__clai_slow))
+    fi
   fi
 }
 

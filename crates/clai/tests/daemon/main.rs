@@ -1,5 +1,9 @@
 //! The daemon as a process: real sockets, real SQLite, real curl, real signals.
-#![allow(clippy::disallowed_methods, reason = "tests start bare children and write plain files on purpose")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "tests start bare children and write plain files on purpose"
+)]
 
 mod doors;
 mod hostile;

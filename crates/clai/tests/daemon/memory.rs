@@ -62,13 +62,13 @@ fn a_shell_that_made_a_file_for_it_finds_there_what_comes_next() {
     let lines = ["git add -A", "git commit", "git add -A", "git commit", "git add -A"];
     let path = home.write("run/clai/next.s", "");
     daemon.ran(&lines);
-    let found = std::fs::read_to_string(&path).unwrap();
+    let found = fs::read_to_string(&path).unwrap();
     let fields: Vec<&str> = found.split_terminator('\0').collect();
     assert_eq!(fields.first(), Some(&"git commit"), "{found:?}");
     assert_eq!(fields.len() % 2, 1, "commands, each with its reasons, and an empty field: {found:?}");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    std::fs::remove_file(&path).unwrap();
+    fs::remove_file(&path).unwrap();
     daemon.ran(&["git status"]);
     assert!(!path.exists(), "who made no file is not answered");
 }
@@ -79,14 +79,11 @@ fn what_shells_left_long_ago_is_taken_away_and_nothing_else() {
     let paths =
         ["next.old", "session.1", "next.new", "kept"].map(|name| home.write(format!("run/clai/{name}"), "x"));
     for path in [&paths[0], &paths[1], &paths[3]] {
-        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(8 * 24 * 3600);
-        std::fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+        let long_ago = std::time::SystemTime::now() - Duration::from_secs(8 * 24 * 3600);
+        fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
     }
-    std::fs::set_permissions(
-        home.path().join("run/clai"),
-        std::os::unix::fs::PermissionsExt::from_mode(0o700),
-    )
-    .unwrap();
+    fs::set_permissions(home.path().join("run/clai"), std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .unwrap();
     let _daemon = Daemon::start(&home);
     assert_eq!(paths.map(|path| path.exists()), [false, false, true, true]);
 }

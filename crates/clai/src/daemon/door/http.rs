@@ -131,7 +131,7 @@ fn ingest<C: Connection>(head: &Head, body: &mut Body<'_, Stream<C>>, service: &
             Ok(Some(Line::Whole(line) | Line::Torn(line))) => tally.line(&line, service),
             Ok(None) => return tally.answer(),
             Err(FrameError::TooLong { cap }) => {
-                tally.refuse(format!("a message is longer than {cap} bytes"), service)
+                tally.refuse(format!("a message is longer than {cap} bytes"), service);
             }
             Err(FrameError::NotUtf8 { .. }) => {}
             Err(FrameError::DeadlinePassed) => {
