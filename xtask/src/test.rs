@@ -1,5 +1,6 @@
 //! The check that must be green: formatting, lints, every test. And its long form.
 
+use std::path::Path;
 use std::process::Command;
 
 use crate::shell::{Done, capture, cargo, command, has, run};
@@ -15,7 +16,12 @@ const NEEDED: &[(&str, &str)] = &[
     ("pkill", "procps"),
     ("curl", "curl"),
     ("shellcheck", "shellcheck"),
+    ("make", "make"),
 ];
+
+/// Plugins of zsh that share the line with ours: in one of these folders, by the package's name.
+const PLUGINS: &[&str] = &["zsh-autosuggestions", "zsh-syntax-highlighting"];
+const PLUGIN_FOLDERS: &[&str] = &["/usr/share", "/usr/share/zsh/plugins", "/opt/homebrew/share"];
 
 /// Who installs packages on some system.
 struct Manager {
@@ -108,7 +114,9 @@ fn is_root() -> bool {
 
 /// Installs what is missing where that needs no question, else says what to type.
 fn install_needed() -> Done {
-    let missing: Vec<_> = NEEDED.iter().copied().filter(|(program, _)| !has(program)).collect();
+    let plugins = PLUGINS.iter().filter(|name| !has_plugin(name)).map(|name| (*name, *name));
+    let programs = NEEDED.iter().copied().filter(|(program, _)| !has(program));
+    let missing: Vec<_> = programs.chain(plugins).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -124,6 +132,10 @@ fn install_needed() -> Done {
             Err(format!("the tests run programs that are not installed\nhint: {}", advice(&missing, manager)))
         }
     }
+}
+
+fn has_plugin(name: &str) -> bool {
+    PLUGIN_FOLDERS.iter().any(|folder| Path::new(&format!("{folder}/{name}/{name}.zsh")).is_file())
 }
 
 fn advice(missing: &[(&str, &str)], manager: Option<&Manager>) -> String {

@@ -30,7 +30,7 @@ pub const FILE: &str = "clai.db";
 /// How long to wait for a reader that holds up a checkpoint, or for another process that prepares the database.
 const BUSY: Duration = Duration::from_secs(5);
 
-const CACHE_KB: i64 = 12 * 1024;
+const CACHE_KB: i64 = 8 * 1024;
 const CHECKPOINT_PAGES: i64 = 8000;
 
 #[derive(Debug, Error)]

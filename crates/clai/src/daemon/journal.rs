@@ -11,9 +11,9 @@ use crate::database::{Database, Reason, Record};
 const WINDOW: Duration = Duration::from_millis(25);
 /// … or when there are this many.
 pub(super) const FULL_BATCH: usize = 100;
-/// How much may wait, in records and in bytes: a minute of a script's loop, and a few pasted files.
-const ROOM: usize = 10_000;
-const ROOM_BYTES: usize = 8 << 20;
+/// How much may wait, in records and in bytes: a script's loop while the disk is busy, and a few pasted files.
+const ROOM: usize = 4096;
+const ROOM_BYTES: usize = 4 << 20;
 
 /// Something that only the writer can do, after all that was said before.
 pub(super) type Order = Box<dyn FnOnce(&mut Database) + Send>;

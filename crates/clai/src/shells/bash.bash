@@ -152,7 +152,7 @@ __clai_send() {
 __clai_fits() {
   local LC_ALL=C
   ((${#1} <= 32768))
-}
+} 2>/dev/null
 
 # Into `__clai_next`: command, reasons, command, …
 __clai_take() {

@@ -216,12 +216,13 @@ fn without_sockets_in_zsh_the_helper_is_taken() {
     assert_eq!(shell.run_line("echo $!"), "0");
 }
 
-/// Plugins that share the line with us, as Debian ships them.
+/// Plugins that share the line with us, where systems put them.
 fn with_plugins(ground: &Ground, before: bool) -> Shell {
     let plugins = ["autosuggestions", "syntax-highlighting"].map(|plugin| {
-        let path = format!("/usr/share/zsh-{plugin}/zsh-{plugin}.zsh");
-        assert!(Path::new(&path).exists(), "run `apt-get install -y zsh-{plugin}`");
-        path
+        let folders = ["/usr/share", "/usr/share/zsh/plugins", "/opt/homebrew/share"];
+        let mut paths = folders.iter().map(|folder| format!("{folder}/zsh-{plugin}/zsh-{plugin}.zsh"));
+        let found = paths.find(|path| Path::new(path).exists());
+        found.unwrap_or_else(|| panic!("zsh-{plugin} is not installed: `cargo xtask test` says how"))
     });
     let mut scripts = plugins.to_vec();
     scripts.insert(if before { 0 } else { 2 }, ground.script(Kind::Zsh).display().to_string());
