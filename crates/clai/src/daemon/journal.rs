@@ -12,7 +12,7 @@ const WINDOW: Duration = Duration::from_millis(25);
 /// … or when there are this many.
 pub(super) const FULL_BATCH: usize = 100;
 /// How much may wait, in records and in bytes: a script's loop while the disk is busy, and a few pasted files.
-const ROOM: usize = 4096;
+const ROOM: usize = 2048;
 const ROOM_BYTES: usize = 4 << 20;
 
 /// Something that only the writer can do, after all that was said before.

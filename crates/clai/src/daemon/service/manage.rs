@@ -15,7 +15,7 @@ use crate::config::Loaded;
 use crate::daemon::ingest::{self, NotKept};
 use crate::daemon::request::{Forget, Forgot, Imported, Old, Paused, Reloaded, WhyNot};
 use crate::daemon::writer::words;
-use crate::database::{Database, DatabaseError, Feedback, Reason, Session};
+use crate::database::{Database, DatabaseError, Feedback, Reason, Record, Session};
 
 /// Until somebody says otherwise.
 const FOR_EVER: i64 = i64::MAX;
@@ -154,9 +154,8 @@ impl Service {
             let (mut fresh, latest) = learn(database, &service.config())?;
             // Under the engine's lock nothing comes, and while we are at it the writer writes nothing.
             let mut engine = service.engine();
-            for record in service.journal.pending().iter().filter(|record| record.actor.is_none()) {
-                fresh.learn(&record.ran);
-            }
+            let typed = |record: &&Record| record.actor.is_none() && ingest::is_worth_learning(&record.ran);
+            service.journal.pending().iter().filter(typed).for_each(|record| fresh.learn(&record.ran));
             *engine = fresh;
             service.latest_ms.fetch_max(latest, Ordering::Relaxed);
             Ok(DONE)
