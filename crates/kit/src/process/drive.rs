@@ -15,6 +15,8 @@ use super::{Cancel, Captured, Ended, Keep, Leftovers, Running};
 
 /// How often the clock, the cancel flag and the child are looked at while its pipes are silent.
 const TICK: Duration = Duration::from_millis(5);
+/// The same once its pipes are closed: then it is about to end.
+const BRIEF: Duration = Duration::from_micros(200);
 /// How long output may still come after the program itself has ended, before its children are judged.
 const LINGER: Duration = Duration::from_millis(50);
 
@@ -104,7 +106,8 @@ fn wait_for_any(stdin: &Feed<'_>, outputs: &[&Drain]) -> io::Result<()> {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
     }
-    let tick = Timespec::try_from(TICK).expect("a tick is far below the limits of a timespec");
+    let tick = if fds.is_empty() { BRIEF } else { TICK };
+    let tick = Timespec::try_from(tick).expect("a tick is far below the limits of a timespec");
     match poll(&mut fds, Some(&tick)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
