@@ -15,7 +15,7 @@ use super::{Cancel, Captured, Ended, Keep, Leftovers, Running};
 
 /// How often the clock, the cancel flag and the child are looked at while its pipes are silent.
 const TICK: Duration = Duration::from_millis(5);
-/// The same once its pipes are closed: then it is about to end.
+/// The same when its pipes have just been closed: then it is most likely about to end.
 const BRIEF: Duration = Duration::from_micros(200);
 /// How long output may still come after the program itself has ended, before its children are judged.
 const LINGER: Duration = Duration::from_millis(50);
@@ -55,8 +55,10 @@ pub(super) fn to_the_end(
     let mut stdout = Drain::new(pipes.stdout, keep.clone())?;
     let mut stderr = Drain::new(pipes.stderr, second)?;
     let mut exited: Option<(ExitStatus, Instant)> = None;
+    let mut closed: Option<Instant> = None;
     let ended = loop {
-        wait_for_any(&stdin, &[&stdout, &stderr])?;
+        let ending = closed.is_some_and(|at| at.elapsed() < LINGER);
+        wait_for_any(&stdin, &[&stdout, &stderr], if ending { BRIEF } else { TICK })?;
         stdin.step()?;
         stdout.step(watch)?;
         stderr.step(watch)?;
@@ -64,6 +66,9 @@ pub(super) fn to_the_end(
             exited = running.try_wait()?.map(|status| (status, Instant::now()));
         }
         let drained = stdout.is_done() && stderr.is_done();
+        if drained && closed.is_none() {
+            closed = Some(Instant::now());
+        }
         match exited {
             Some((status, at)) if drained || at.elapsed() >= LINGER => break ended_by(status),
             _ if settings.cancel.is_cancelled() => break Ended::Cancelled,
@@ -96,7 +101,7 @@ fn ended_by(status: ExitStatus) -> Ended {
 }
 
 /// Waits until a pipe can be read or fed, or for a tick.
-fn wait_for_any(stdin: &Feed<'_>, outputs: &[&Drain]) -> io::Result<()> {
+fn wait_for_any(stdin: &Feed<'_>, outputs: &[&Drain], tick: Duration) -> io::Result<()> {
     let mut fds = Vec::with_capacity(3);
     if let Some(pipe) = &stdin.pipe {
         fds.push(PollFd::new(pipe, PollFlags::OUT));
@@ -106,7 +111,6 @@ fn wait_for_any(stdin: &Feed<'_>, outputs: &[&Drain]) -> io::Result<()> {
             fds.push(PollFd::new(pipe, PollFlags::IN));
         }
     }
-    let tick = if fds.is_empty() { BRIEF } else { TICK };
     let tick = Timespec::try_from(tick).expect("a tick is far below the limits of a timespec");
     match poll(&mut fds, Some(&tick)) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
