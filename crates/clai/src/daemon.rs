@@ -158,8 +158,9 @@ fn foreground(invocation: &mut Invocation, options: &Options) -> Result<Exit, Fa
     let service = Service::start(&database, Arc::clone(&journal), config, world)
         .map_err(|error| database_failure("cannot read the history", &error))?;
     let service = Arc::new(service);
-    let listener = listen(&home)?;
+    // Before anybody can meet us: who is met must be able to end well.
     stopping.on_signals().map_err(|error| Failure::new("cannot wait for signals").because(&error))?;
+    let listener = listen(&home)?;
     let writer = Writer::new(database, &service, invocation.clock.clone(), home.log.clone());
     let writer = thread::Builder::new()
         .name("writer".to_owned())
