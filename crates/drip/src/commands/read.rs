@@ -1,0 +1,115 @@
+//! `drip read`: what an agent would be sent.
+
+use kit::{Exit, Failure, Form};
+use serde::Serialize;
+
+use super::Call;
+use crate::desk::Desk;
+use crate::lines::Span;
+use crate::read::{self, ReadError, Window, Wish};
+use crate::render::Answer;
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    file: String,
+    /// Say what would be sent, and write nothing down
+    #[arg(long)]
+    dry_run: bool,
+    /// Send the whole file, whatever was shown before
+    #[arg(long, conflicts_with_all = ["symbol", "lines"])]
+    full: bool,
+    /// Send one definition only
+    #[arg(long, value_name = "NAME", conflicts_with = "lines")]
+    symbol: Option<String>,
+    /// Send these lines only
+    #[arg(long, value_name = "A-B", value_parser = parse_lines)]
+    lines: Option<Span>,
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    file: &'a str,
+    outcome_kind: &'static str,
+    fallback_reason: Option<&'a str>,
+    tokens_full: u64,
+    tokens_sent: u64,
+    overhead_tokens: u64,
+    rendered: &'a str,
+    dry_run: bool,
+}
+
+pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
+    let wish = Wish { spelled: args.file.clone(), window: args.window() };
+    let ignored = call.ignored();
+    let caller = call.caller();
+    let answer = match call.database() {
+        Ok(mut database) => {
+            let mut desk = Desk { database: &mut database, settings: &call.settings, caller: &caller };
+            let outcome =
+                if args.dry_run { desk.preview(&ignored, &wish) } else { desk.read(&ignored, &wish) };
+            outcome.or_else(|error| {
+                call.say(&format!("drip: this read is not remembered: {}", super::store_failure(&error)));
+                Ok::<_, Failure>(read::read_blind(&call.settings, &ignored, &caller.cwd, &wish))
+            })?
+        }
+        // A reader gets its file, whatever became of our store.
+        Err(error) => {
+            call.say(&format!("drip: this read is not remembered: {}", super::store_failure(&error)));
+            read::read_blind(&call.settings, &ignored, &caller.cwd, &wish)
+        }
+    };
+    let answer = answer.map_err(|error| failure(&error))?;
+    print(call, args, &answer)
+}
+
+impl Args {
+    fn window(&self) -> Window {
+        match (&self.symbol, self.lines) {
+            (Some(symbol), _) => Window::Symbol(symbol.clone()),
+            (None, Some(lines)) => Window::Lines(lines),
+            (None, None) if self.full => Window::Full,
+            (None, None) => Window::All,
+        }
+    }
+}
+
+fn print(call: &mut Call, args: &Args, answer: &Answer) -> Result<Exit, Failure> {
+    let shown = Shown {
+        file: &args.file,
+        outcome_kind: answer.kind.as_str(),
+        fallback_reason: answer.reason.as_deref(),
+        tokens_full: answer.cost.full,
+        tokens_sent: answer.cost.sent,
+        overhead_tokens: answer.cost.overhead,
+        rendered: &answer.text,
+        dry_run: args.dry_run,
+    };
+    if args.dry_run && call.form == Form::Text {
+        call.invocation.print("[DRIP: dry-run, no state mutated]\n")?;
+    }
+    call.show(&shown, || answer.text.clone())
+}
+
+/// A read that cannot be answered, in words.
+pub(crate) fn failure(error: &ReadError) -> Failure {
+    let failure = Failure::new("cannot read").because(error);
+    match error {
+        ReadError::NoSymbol { path, .. } | ReadError::Ambiguous { path, .. } => {
+            failure.hint(format!("`drip read --full {path}` or `--lines A-B`"))
+        }
+        _ => failure,
+    }
+}
+
+/// `A-B`, `A-` or `A`, counted from 1.
+pub(crate) fn parse_lines(text: &str) -> Result<Span, String> {
+    let number = |text: &str| text.trim_start_matches(['L', 'l']).parse::<usize>().ok();
+    let span = match text.split_once('-') {
+        Some((first, "")) => number(first).and_then(|first| Span::new(first, usize::MAX - 1)),
+        Some((first, last)) => {
+            number(first).zip(number(last)).and_then(|(first, last)| Span::new(first, last))
+        }
+        None => number(text).and_then(|line| Span::new(line, line)),
+    };
+    span.ok_or_else(|| "lines are given as 10-20, from 1".to_owned())
+}

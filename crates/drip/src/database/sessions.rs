@@ -1,0 +1,166 @@
+//! Sessions: meeting one, its epochs and rounds, and the end of those that nobody uses any more.
+
+use std::time::Duration;
+
+use store::sqlite::rusqlite::{OptionalExtension, params};
+
+use super::{Database, Result, Writing};
+use crate::caller::Caller;
+use crate::session::SessionId;
+use crate::settings::Agent;
+
+/// What the store knows of a session when somebody reads in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meeting {
+    pub epoch: i64,
+    /// The client's round of parallel calls. Above 0 if it tells where rounds end: what was delivered in the same round
+    /// may not be built upon.
+    pub batch: i64,
+    /// What a first read should tell.
+    pub told: Option<Told>,
+    /// Whether anything was shown in it that still counts.
+    pub remembers: bool,
+}
+
+/// Why a reader finds itself without its past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    Expired,
+    Compacted { count: i64 },
+}
+
+/// How long the store remembers that a session expired.
+const TOMBSTONE: Duration = Duration::from_secs(24 * 3600);
+
+impl Database {
+    /// Looks a session up; changes nothing. A session that was idle for too long is over, even if nobody cleared it.
+    pub fn meet(&self, id: &SessionId) -> Result<Meeting> {
+        let row = self
+            .connection
+            .prepare_cached(
+                "SELECT context_epoch, batch, last_active, compaction_count FROM sessions WHERE session_id = ?1",
+            )?
+            .query_row([id.as_str()], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+            })
+            .optional()?;
+        Ok(match row {
+            // Whoever writes next ends it and begins it anew.
+            Some((_, _, last_active, _)) if self.is_over(last_active) => {
+                Meeting { epoch: 0, batch: 0, told: Some(Told::Expired), remembers: false }
+            }
+            Some((epoch, batch, _, count)) => {
+                let told = (count > 0).then_some(Told::Compacted { count });
+                Meeting { epoch, batch, told, remembers: true }
+            }
+            None => {
+                let told = self.tombstone(id)?.then_some(Told::Expired);
+                Meeting { epoch: 0, batch: 0, told, remembers: false }
+            }
+        })
+    }
+
+    /// The past of a session is gone from its readers' windows: nothing counts as shown any more.
+    pub fn begin_epoch(&mut self, caller: &Caller) -> Result<()> {
+        self.write(|writing| {
+            writing.touch(caller)?;
+            writing.forget_views(caller.session.id.as_str())?;
+            let set = "UPDATE sessions SET context_epoch = context_epoch + 1, last_compaction_at = ?2,
+                       compaction_count = compaction_count + 1 WHERE session_id = ?1";
+            writing.transaction.execute(set, params![caller.session.id.as_str(), writing.now])?;
+            Ok(())
+        })
+    }
+
+    /// The client said that a round of parallel calls is over.
+    pub fn end_batch(&mut self, caller: &Caller) -> Result<()> {
+        self.write(|writing| {
+            writing.touch(caller)?;
+            let set = "UPDATE sessions SET batch = batch + 1 WHERE session_id = ?1";
+            writing.transaction.execute(set, [caller.session.id.as_str()])?;
+            Ok(())
+        })
+    }
+
+    /// Forgets a session as if it had never read anything, and remembers that it expired.
+    pub fn reset(&mut self, id: &SessionId) -> Result<()> {
+        self.write(|writing| writing.end(id.as_str()))
+    }
+
+    fn is_over(&self, last_active: i64) -> bool {
+        last_active < self.now() - seconds(self.options.ttl)
+    }
+
+    fn tombstone(&self, id: &SessionId) -> Result<bool> {
+        let found = self
+            .connection
+            .prepare_cached("SELECT 1 FROM expired_sessions WHERE session_id = ?1 AND expired_at > ?2")?
+            .exists(params![id.as_str(), self.now() - seconds(TOMBSTONE)])?;
+        Ok(found)
+    }
+}
+
+impl Writing<'_> {
+    /// Somebody is here: keeps the session alive, after those that are over were cleared away.
+    pub(super) fn touch(&self, caller: &Caller) -> Result<()> {
+        self.expire()?;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO sessions (session_id, started_at, last_active, cwd, strategy, context, agent)
+                 VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (session_id) DO UPDATE SET last_active = max(last_active, ?2), agent = coalesce(?6, agent)",
+            )?
+            .execute(params![
+                caller.session.id.as_str(),
+                self.now,
+                caller.cwd.to_string_lossy(),
+                caller.session.strategy.word(),
+                caller.session.context,
+                caller.client.map(Agent::word)
+            ])?;
+        self.transaction
+            .prepare_cached("DELETE FROM expired_sessions WHERE session_id = ?1")?
+            .execute([caller.session.id.as_str()])?;
+        Ok(())
+    }
+
+    /// Clears what idle sessions left: reads, events, patches. Their contents go when the cache is collected; the
+    /// registry stays.
+    fn expire(&self) -> Result<()> {
+        let over = self.now - seconds(self.options.ttl);
+        let mut find = self
+            .transaction
+            .prepare_cached("SELECT session_id FROM sessions WHERE last_active < ?1 LIMIT 64")?;
+        let idle: Vec<String> =
+            find.query_map([over], |row| row.get(0))?.collect::<std::result::Result<_, _>>()?;
+        for id in &idle {
+            self.end(id)?;
+        }
+        if !idle.is_empty() {
+            let forget = "DELETE FROM expired_sessions WHERE expired_at < ?1";
+            self.transaction.execute(forget, [self.now - seconds(TOMBSTONE)])?;
+        }
+        Ok(())
+    }
+
+    fn end(&self, id: &str) -> Result<()> {
+        self.forget_views(id)?;
+        for table in ["read_events", "edit_events", "deliveries", "sessions"] {
+            self.transaction.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [id])?;
+        }
+        let remember = "INSERT OR REPLACE INTO expired_sessions VALUES (?1, ?2)";
+        self.transaction.execute(remember, params![id, self.now])?;
+        Ok(())
+    }
+
+    pub(super) fn forget_views(&self, id: &str) -> Result<()> {
+        for table in ["reads", "precomputed_reads", "passthrough_pending"] {
+            self.transaction.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [id])?;
+        }
+        Ok(())
+    }
+}
+
+fn seconds(duration: Duration) -> i64 {
+    i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
+}

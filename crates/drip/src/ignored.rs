@@ -1,0 +1,521 @@
+//! Which paths drip keeps its hands off: the rules of `.dripignore`, which mean what they mean in `.gitignore`. Says
+//! why; what follows from it is the caller's business.
+//!
+//! A rule that starts at the root starts at the project: the nearest directory above the path that holds `.git`, else
+//! the working directory if the path is below it, else `/`. So a path is judged alike from wherever it is asked for.
+//! Rules of a `.dripignore` start at its own directory, and the ones at the project and at the working directory count.
+//! Of all rules for a path or a directory above it the last wins, in the order built in, `DRIP_IGNORE_FILE`,
+//! `.dripignore`, `~/.dripignore`: the person's own have the last word over what a clone brought along. What lies in an
+//! ignored directory is ignored, whatever is said about it.
+
+mod builtin;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use crate::load::{self, Limits, Loaded, Symlinks};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Free,
+    Ignored { pattern: String, source: Source, kind: Kind },
+}
+
+/// Who wrote the rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    BuiltIn,
+    File(PathBuf),
+}
+
+/// What kind of thing is ignored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A key or a password by its name: must not be kept, whatever else holds.
+    Secret,
+    Other,
+}
+
+/// What a path leads to: rules that end in `/` are for directories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entry {
+    File,
+    Folder,
+}
+
+/// Where rules come from besides those built in.
+#[derive(Debug, Clone, Copy)]
+pub struct Places<'a> {
+    pub cwd: &'a Path,
+    pub home: Option<&'a Path>,
+    /// `DRIP_IGNORE_FILE`.
+    pub extra: Option<&'a Path>,
+}
+
+/// All rules. Files of projects are read when a path in them is first judged, and once: what runs for long makes a new
+/// one for each request.
+#[derive(Debug)]
+pub struct Ignored {
+    cwd: PathBuf,
+    /// Where the working directory's project begins.
+    project: PathBuf,
+    others: Rules,
+    secrets: Rules,
+    extra: Option<Rules>,
+    home: Option<Rules>,
+    known: Mutex<Known>,
+}
+
+/// What was found out about directories so far.
+#[derive(Debug, Default)]
+struct Known {
+    projects: HashMap<PathBuf, PathBuf>,
+    files: HashMap<PathBuf, Option<Arc<Rules>>>,
+    warnings: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Rules {
+    source: Source,
+    matcher: Gitignore,
+}
+
+impl Verdict {
+    pub fn is_free(&self) -> bool {
+        *self == Verdict::Free
+    }
+}
+
+impl Ignored {
+    pub fn load(places: Places) -> Ignored {
+        let mut warnings = Vec::new();
+        let mut read = |path: PathBuf| Rules::read(path, &mut warnings);
+        let extra = places.extra.and_then(|path| read(places.cwd.join(path)));
+        let home = places.home.and_then(|home| read(home.join(FILE)));
+        let mut ignored = Ignored {
+            cwd: places.cwd.to_owned(),
+            project: PathBuf::new(),
+            others: Rules::built_in(builtin::OTHERS),
+            secrets: Rules::built_in(builtin::SECRETS),
+            extra,
+            home,
+            known: Mutex::new(Known { warnings, ..Known::default() }),
+        };
+        ignored.project = ignored.project_of(places.cwd);
+        // Read at once, so that `doctor` hears of their faults.
+        for folder in [places.cwd, &ignored.project] {
+            ignored.file_in(folder);
+        }
+        ignored
+    }
+
+    /// Judges a path by its name alone; a relative one is below the working directory.
+    pub fn verdict(&self, path: &Path, entry: Entry) -> Verdict {
+        let path = self.absolute(path);
+        let mut above: Vec<&Path> = path.ancestors().collect();
+        above.reverse();
+        let last = above.len() - 1;
+        let layers = self.layers(&path, entry);
+        for (index, part) in above.into_iter().enumerate() {
+            let verdict = self.judge(part, if index == last { entry } else { Entry::Folder }, &layers);
+            if !verdict.is_free() {
+                return verdict;
+            }
+        }
+        Verdict::Free
+    }
+
+    /// Judges a file that is about to be read: by its name, and by the name of what it leads to.
+    pub fn verdict_of_read(&self, path: &Path) -> Verdict {
+        let named = self.verdict(path, Entry::File);
+        match fs::canonicalize(self.cwd.join(path)) {
+            Ok(real) if named.is_free() => self.verdict(&real, Entry::File),
+            _ => named,
+        }
+    }
+
+    /// Rule files and lines that could not be taken.
+    pub fn warnings(&self) -> Vec<String> {
+        self.known().warnings.clone()
+    }
+
+    /// Like [`Ignored::verdict`], for an absolute path whose directory was found free: what a walk asks.
+    pub(crate) fn verdict_in_free_folder(&self, path: &Path, entry: Entry) -> Verdict {
+        self.judge(path, entry, &self.layers(path, entry))
+    }
+
+    /// The path below the working directory, without `.` and `..` as far as names tell.
+    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
+        let mut out = PathBuf::new();
+        for component in self.cwd.join(path).components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => drop(out.pop()),
+                other => out.push(other),
+            }
+        }
+        out
+    }
+
+    pub(crate) fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    fn judge(&self, path: &Path, entry: Entry, layers: &Layers) -> Verdict {
+        let matched =
+            layers.in_order().rev().find_map(|(base, rules)| match rules.matched(base, path, entry) {
+                Match::None => None,
+                Match::Whitelist(_) => Some(Verdict::Free),
+                Match::Ignore(glob) => Some(Verdict::Ignored {
+                    pattern: glob.original().to_owned(),
+                    source: rules.source.clone(),
+                    kind: Kind::Other,
+                }),
+            });
+        match matched {
+            Some(Verdict::Ignored { pattern, source, .. })
+                if self.secrets.matched(&layers.project, path, entry).is_ignore() =>
+            {
+                Verdict::Ignored { pattern, source, kind: Kind::Secret }
+            }
+            other => other.unwrap_or(Verdict::Free),
+        }
+    }
+
+    /// Everything that may have a say about a path.
+    fn layers(&self, path: &Path, entry: Entry) -> Layers<'_> {
+        // A directory that holds `.git` is in its own project, so that nobody who works there is shut out by the name
+        // that it has in another one.
+        let project = self.project_of(match entry {
+            Entry::File => path.parent().unwrap_or(path),
+            Entry::Folder => path,
+        });
+        let mut folders = [&*self.project, &*project, &*self.cwd];
+        folders.sort_by_key(|folder| folder.as_os_str().len());
+        let mut local: Vec<(PathBuf, Arc<Rules>)> = Vec::new();
+        for folder in folders {
+            let new = local.iter().all(|(known, _)| known != folder) && path.starts_with(folder);
+            if let Some(rules) = self.file_in(folder).filter(|_| new) {
+                local.push((folder.to_owned(), rules));
+            }
+        }
+        Layers { all: self, project, local }
+    }
+
+    /// The nearest directory from `folder` upwards that holds `.git`.
+    fn project_of(&self, folder: &Path) -> PathBuf {
+        let mut known = self.known();
+        if let Some(project) = known.projects.get(folder) {
+            return project.clone();
+        }
+        let mut found = None;
+        let mut passed = Vec::new();
+        for above in folder.ancestors() {
+            if let Some(project) = known.projects.get(above) {
+                found = Some(project.clone());
+                break;
+            }
+            passed.push(above);
+            if fs::symlink_metadata(above.join(".git")).is_ok() {
+                found = Some(above.to_owned());
+                break;
+            }
+        }
+        let fallback = |above: &Path| if above.starts_with(&self.cwd) { &*self.cwd } else { Path::new("/") };
+        for above in passed {
+            let project = found.clone().unwrap_or_else(|| fallback(above).to_owned());
+            known.projects.insert(above.to_owned(), project);
+        }
+        known.projects[folder].clone()
+    }
+
+    fn file_in(&self, folder: &Path) -> Option<Arc<Rules>> {
+        let mut known = self.known();
+        if let Some(rules) = known.files.get(folder) {
+            return rules.clone();
+        }
+        // At home it is the person's own, and comes last.
+        let path = folder.join(FILE);
+        let taken = self.home.as_ref().is_some_and(|home| home.source == Source::File(path.clone()));
+        let rules = if taken { None } else { Rules::read(path, &mut known.warnings).map(Arc::new) };
+        known.files.insert(folder.to_owned(), rules.clone());
+        rules
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The name of a file of rules.
+const FILE: &str = ".dripignore";
+
+/// The rules for one path, each with the directory that it starts at.
+struct Layers<'a> {
+    all: &'a Ignored,
+    project: PathBuf,
+    local: Vec<(PathBuf, Arc<Rules>)>,
+}
+
+impl Layers<'_> {
+    fn in_order(&self) -> impl DoubleEndedIterator<Item = (&Path, &Rules)> {
+        let before = [Some(&self.all.others), Some(&self.all.secrets), self.all.extra.as_ref()];
+        let before = before.into_iter().flatten().map(|rules| (&*self.project, rules));
+        let local = self.local.iter().map(|(base, rules)| (&**base, &**rules));
+        let after = self.all.home.iter().map(|rules| (&*self.project, rules));
+        before.chain(local).chain(after)
+    }
+}
+
+impl Rules {
+    fn built_in(lines: &str) -> Rules {
+        let mut never =
+            |line: usize, why: String| unreachable!("line {line} of what is built in is right: {why}");
+        Rules::parse(Source::BuiltIn, lines, &mut never).expect("there are built-in rules")
+    }
+
+    /// Nothing if there is no such file, or none that can be used; that is a warning.
+    fn read(path: PathBuf, warnings: &mut Vec<String>) -> Option<Rules> {
+        /// More than a person writes; the seed's cap.
+        const LIMITS: Limits = Limits { max_bytes: 256 << 10, symlinks: Symlinks::Follow };
+        let name = path.display().to_string();
+        let unfit = match load::load(&path, LIMITS) {
+            Loaded::Text { text, .. } => {
+                let mut warn = |line: usize, why: String| warnings.push(format!("{name}:{line}: {why}"));
+                return Rules::parse(Source::File(path), &text, &mut warn);
+            }
+            Loaded::Missing => return None,
+            Loaded::TooBig { bytes } => format!("is not used: its {bytes} bytes are more than 256 KiB"),
+            Loaded::Unreadable(why) => format!("is not used: {why}"),
+            Loaded::NotRegular(kind) => format!("is not used: it is a {}", kind.word()),
+            Loaded::Binary { .. } | Loaded::NotUtf8 { .. } | Loaded::Symlink | Loaded::Changing => {
+                "is not used: it cannot be read as text".to_owned()
+            }
+        };
+        warnings.push(format!("{name} {unfit}"));
+        None
+    }
+
+    fn parse(source: Source, text: &str, warn: &mut dyn FnMut(usize, String)) -> Option<Rules> {
+        // Candidates are made relative before they are matched.
+        let mut builder = GitignoreBuilder::new("");
+        for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
+            if let Err(error) = builder.add_line(None, line) {
+                warn(index + 1, error.to_string());
+            }
+        }
+        match builder.build() {
+            Ok(matcher) => (!matcher.is_empty()).then_some(Rules { source, matcher }),
+            Err(error) => {
+                warn(1, format!("no rule is used: {error}"));
+                None
+            }
+        }
+    }
+
+    /// What these rules say about a path below `base`; nothing about others.
+    fn matched(&self, base: &Path, path: &Path, entry: Entry) -> Match<&ignore::gitignore::Glob> {
+        match path.strip_prefix(base) {
+            Ok(relative) if !relative.as_os_str().is_empty() => {
+                self.matcher.matched(relative, entry == Entry::Folder)
+            }
+            _ => Match::None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Home;
+
+    use super::*;
+
+    fn places(cwd: &Path) -> Places<'_> {
+        Places { cwd, home: None, extra: None }
+    }
+
+    fn in_project(home: &Home) -> (PathBuf, Ignored) {
+        let project = home.git_repo("project");
+        let ignored = Ignored::load(places(&project));
+        (project, ignored)
+    }
+
+    fn pattern(verdict: &Verdict) -> &str {
+        match verdict {
+            Verdict::Free => "",
+            Verdict::Ignored { pattern, .. } => pattern,
+        }
+    }
+
+    #[test]
+    fn an_absolute_path_is_judged_like_a_relative_one_from_anywhere() {
+        let home = Home::new();
+        let (project, inside) = in_project(&home);
+        let outside = Ignored::load(places(home.path()));
+        let elsewhere = Ignored::load(places(Path::new("/")));
+        for (path, by) in [
+            ("target/x", "/target/"),
+            ("target/debug/deps/y.rs", "/target/"),
+            ("node_modules/a/index.js", "node_modules/"),
+            ("packages/b/node_modules/a/index.js", "node_modules/"),
+            ("src/main.rs", ""),
+            ("src/build/mod.rs", ""),
+            ("src/vendor.rs", ""),
+            ("Cargo.lock", "Cargo.lock"),
+            ("assets/logo.png", "*.png"),
+        ] {
+            let absolute = project.join(path);
+            assert_eq!(pattern(&inside.verdict(Path::new(path), Entry::File)), by, "{path}");
+            for ignored in [&inside, &outside, &elsewhere] {
+                assert_eq!(pattern(&ignored.verdict(&absolute, Entry::File)), by, "{path}");
+            }
+        }
+    }
+
+    #[test]
+    fn secrets_are_told_from_the_rest() {
+        let home = Home::new();
+        home.write("project/.dripignore", "*.env\n*.md\n");
+        let (project, ignored) = in_project(&home);
+        let kind = |path: &str| match ignored.verdict(Path::new(path), Entry::File) {
+            Verdict::Free => None,
+            Verdict::Ignored { kind, source, .. } => Some((kind, source == Source::BuiltIn)),
+        };
+        assert_eq!(kind(".env.local"), Some((Kind::Secret, true)));
+        assert_eq!(kind("deploy/server.pem"), Some((Kind::Secret, true)));
+        assert_eq!(kind(".ssh/config"), Some((Kind::Secret, true)));
+        assert_eq!(kind("/root/.aws/credentials"), Some((Kind::Secret, true)));
+        // Named by the project as well: it stays a secret.
+        assert_eq!(kind(".env"), Some((Kind::Secret, false)));
+        assert_eq!(kind("README.md"), Some((Kind::Other, false)));
+        assert_eq!(kind("yarn.lock"), Some((Kind::Other, true)));
+        for free in [".env.example", "id_rsa.pub", "id_map.rs", "src/environment.rs"] {
+            assert_eq!(kind(free), None, "{free}");
+        }
+        let named = ignored.verdict(Path::new("a/b.md"), Entry::File);
+        let source = Source::File(project.join(".dripignore"));
+        assert_eq!(named, Verdict::Ignored { pattern: "*.md".into(), source, kind: Kind::Other });
+    }
+
+    #[test]
+    fn the_last_match_wins_and_what_is_built_in_can_be_taken_back() {
+        let home = Home::new();
+        home.write(
+            "project/.dripignore",
+            "!/vendor/\n*.log\n!keep.log\n/only/here.txt\n!last.txt\nlast.txt\n",
+        );
+        let (_, ignored) = in_project(&home);
+        for (path, by) in [
+            ("vendor/lib.c", ""),
+            ("a.log", "*.log"),
+            ("deep/keep.log", ""),
+            ("only/here.txt", "/only/here.txt"),
+            ("a/only/here.txt", ""),
+            ("last.txt", "last.txt"),
+            // Nothing in an ignored directory comes back.
+            ("target/keep.log", "/target/"),
+        ] {
+            assert_eq!(pattern(&ignored.verdict(Path::new(path), Entry::File)), by, "{path}");
+        }
+    }
+
+    #[test]
+    fn rules_of_files_come_in_order_and_the_persons_own_come_last() {
+        let home = Home::new();
+        let project = home.git_repo("project");
+        home.write("extra", "*.a\n*.b\n*.c\n");
+        home.write("project/.dripignore", "!*.b\n!*.c\n/top.txt\n");
+        home.write("project/sub/.dripignore", "/here.txt\n*.d\n");
+        home.write(".dripignore", "*.c\n!*.d\n");
+        let sub = project.join("sub");
+        let ignored = Ignored::load(Places {
+            cwd: &sub,
+            home: Some(home.path()),
+            extra: Some(Path::new("../../extra")),
+        });
+        assert_eq!(ignored.warnings(), [""; 0]);
+        for (path, free) in [
+            ("x.a", false),
+            ("x.b", true),
+            ("x.c", false),
+            ("x.d", true),
+            ("here.txt", false),
+            ("../here.txt", true),
+            ("../top.txt", false),
+            ("top.txt", true),
+        ] {
+            assert_eq!(ignored.verdict(Path::new(path), Entry::File).is_free(), free, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_secret_is_a_secret() {
+        let home = Home::new();
+        let (project, ignored) = in_project(&home);
+        home.write("project/.env", "KEY=1");
+        std::os::unix::fs::symlink(".env", project.join("settings")).unwrap();
+        let link = Path::new("settings");
+        assert!(ignored.verdict(link, Entry::File).is_free());
+        assert!(matches!(ignored.verdict_of_read(link), Verdict::Ignored { kind: Kind::Secret, .. }));
+        assert!(ignored.verdict_of_read(Path::new("gone.rs")).is_free());
+        assert_eq!(pattern(&ignored.verdict_of_read(Path::new("src/../.env"))), ".env");
+    }
+
+    #[test]
+    fn rules_for_directories_do_not_catch_files() {
+        let home = Home::new();
+        let (_, ignored) = in_project(&home);
+        assert!(ignored.verdict(Path::new("target"), Entry::File).is_free());
+        assert!(!ignored.verdict(Path::new("target"), Entry::Folder).is_free());
+    }
+
+    #[test]
+    fn a_file_of_rules_that_cannot_be_used_is_a_warning() {
+        let home = Home::new();
+        let project = home.git_repo("project");
+        home.write("project/.dripignore", "{unclosed\n*.rs\n");
+        home.write("extra", "x\n".repeat(200_000));
+        fs::create_dir(home.path().join(".dripignore")).unwrap();
+        let extra = home.path().join("extra");
+        let ignored = Ignored::load(Places { cwd: &project, home: Some(home.path()), extra: Some(&extra) });
+        let warnings = ignored.warnings();
+        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert!(warnings[0].ends_with("extra is not used: its 400000 bytes are more than 256 KiB"));
+        assert!(warnings[1].ends_with(".dripignore is not used: it is a directory"));
+        assert!(warnings[2].contains(".dripignore:1: "));
+        // The other lines still count.
+        assert!(!ignored.verdict(Path::new("a.rs"), Entry::File).is_free());
+    }
+
+    #[test]
+    fn comments_blank_lines_marks_and_line_ends_are_no_rules() {
+        let home = Home::new();
+        home.write("project/.dripignore", "\u{feff}one\r\n\r\n# two\r\n\\#three\r\n");
+        let (_, ignored) = in_project(&home);
+        let free = |path: &str| ignored.verdict(Path::new(path), Entry::File).is_free();
+        assert_eq!([free("one"), free("# two"), free("#three"), free("two")], [false, true, false, true]);
+    }
+
+    #[test]
+    fn a_repository_in_a_repository_is_a_project_of_its_own() {
+        let home = Home::new();
+        home.write("project/.dripignore", "/sub/private.txt\n");
+        let (project, ignored) = in_project(&home);
+        let sub = home.git_repo("project/sub");
+        home.write("project/sub/.dripignore", "/inner.txt\n");
+        let by = |path: &str| pattern(&ignored.verdict(&sub.join(path), Entry::File)).to_owned();
+        assert_eq!(by("target/x"), "/target/");
+        assert_eq!(by("inner.txt"), "/inner.txt");
+        assert_eq!(by("private.txt"), "/sub/private.txt");
+        assert!(ignored.verdict(&project.join("inner.txt"), Entry::File).is_free());
+        let vendored = home.git_repo("project/vendor/lib");
+        let working_there = Ignored::load(places(&vendored));
+        assert!(working_there.verdict(&vendored, Entry::Folder).is_free());
+        assert!(working_there.verdict(Path::new("a.c"), Entry::File).is_free());
+    }
+}

@@ -1,0 +1,107 @@
+//! What in a client's settings is ours: found by the commands that it runs, in whatever shape it stands there. It
+//! changes nothing and never knows what is wanted.
+
+use std::ops::Range;
+
+use super::tree::{Node, Syntax};
+use super::wanted::{own_hook, own_server};
+
+/// One entry of ours.
+pub(super) struct Own {
+    pub(super) path: Vec<usize>,
+    /// Where it stands in the text.
+    at: usize,
+    /// Whether the client sees it: of several members with one name only the last counts.
+    pub(super) counts: bool,
+    pub(super) program: String,
+    pub(super) what: What,
+}
+
+pub(super) enum What {
+    Hook { event: String, matcher: Option<String>, name: String, command: Written },
+    Server { table: &'static str, command: Written, args: Written },
+}
+
+/// A value and where it is written.
+pub(super) struct Written {
+    pub(super) value: String,
+    pub(super) range: Range<usize>,
+}
+
+impl Written {
+    /// What to write instead, if another value is wanted.
+    pub(super) fn differs(&self, syntax: Syntax, wanted: &str) -> Option<(Range<usize>, String)> {
+        (self.value != wanted).then(|| (self.range.clone(), syntax.literal(wanted)))
+    }
+}
+
+/// Everything of ours in the order of the text.
+pub(super) fn owned(root: &Node) -> Vec<Own> {
+    let mut found = Vec::new();
+    for (index, (key, node)) in root.members().iter().enumerate() {
+        let counts = is_last(root.members(), index);
+        match key.as_str() {
+            "hooks" => owned_hooks(node, index, counts, &mut found),
+            "mcpServers" => owned_servers(node, index, counts, "mcpServers", &mut found),
+            "mcp_servers" => owned_servers(node, index, counts, "mcp_servers", &mut found),
+            _ => {}
+        }
+    }
+    found.sort_by_key(|own| own.at);
+    found
+}
+
+fn owned_hooks(hooks: &Node, at: usize, counts: bool, found: &mut Vec<Own>) {
+    for (event_at, (event, groups)) in hooks.members().iter().enumerate() {
+        let counts = counts && is_last(hooks.members(), event_at);
+        for (group_at, group) in groups.elements().iter().enumerate() {
+            let matcher = group.get("matcher").and_then(Node::text).filter(|matcher| !matcher.is_empty());
+            for (list_at, (_, list)) in group.members().iter().enumerate().filter(|(_, (key, _))| key == "hooks") {
+                for (hook_at, hook) in list.elements().iter().enumerate() {
+                    let mut path = vec![at, event_at, group_at];
+                    // A group with nothing but ours in it is ours.
+                    if list.elements().len() > 1 {
+                        path.extend([list_at, hook_at]);
+                    }
+                    found.extend(own_entry(hook, event, matcher, path, counts));
+                }
+            }
+        }
+        // Once, a hook of ours was registered as a member of an object, where no client ever looked for it.
+        for (hook_at, (_, hook)) in groups.members().iter().enumerate() {
+            found.extend(own_entry(hook, event, None, vec![at, event_at, hook_at], false));
+        }
+    }
+}
+
+fn own_entry(hook: &Node, event: &str, matcher: Option<&str>, path: Vec<usize>, counts: bool) -> Option<Own> {
+    let node = hook.get("command")?;
+    let (program, name) = own_hook(node.text()?)?;
+    let command = Written { value: node.text()?.to_owned(), range: node.range.clone() };
+    let what = What::Hook { event: event.to_owned(), matcher: matcher.map(str::to_owned), name, command };
+    Some(Own { path, at: node.range.start, counts, program, what })
+}
+
+fn owned_servers(servers: &Node, at: usize, counts: bool, table: &'static str, found: &mut Vec<Own>) {
+    for (server_at, (_, server)) in servers.members().iter().enumerate().filter(|(_, (key, _))| key == "drip") {
+        let counts = counts && is_last(servers.members(), server_at);
+        let Some((program, command, args)) = own_server_entry(server) else { continue };
+        let at_text = command.range.start;
+        let what = What::Server { table, command, args };
+        found.push(Own { path: vec![at, server_at], at: at_text, counts, program, what });
+    }
+}
+
+fn own_server_entry(server: &Node) -> Option<(String, Written, Written)> {
+    let (command, args) = (server.get("command")?, server.get("args")?);
+    let words: Option<Vec<&str>> = args.elements().iter().map(Node::text).collect();
+    let words = words?;
+    let program = own_server(command.text()?, &words)?.to_owned();
+    let args = Written { value: Syntax::Json.words(&words), range: args.range.clone() };
+    let command = Written { value: command.text()?.to_owned(), range: command.range.clone() };
+    Some((program, command, args))
+}
+
+fn is_last(members: &[(String, Node)], index: usize) -> bool {
+    members[index + 1..].iter().all(|(key, _)| *key != members[index].0)
+}
