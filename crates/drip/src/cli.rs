@@ -5,9 +5,11 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
-use kit::{Failure, Form, Invocation};
+use kit::{Failure, Form, Invocation, Page, usage};
 
-use crate::commands::{read, refresh, reset};
+use crate::commands::{
+    cache, completions, doctor, init, mcp, meter, read, refresh, registry, replay, reset, sessions, source_map, verify, watch, why,
+};
 
 #[derive(Debug, Parser)]
 #[command(
@@ -21,7 +23,7 @@ pub(crate) struct Typed {
     #[arg(long, global = true)]
     json: bool,
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 impl Typed {
@@ -38,13 +40,39 @@ pub(crate) enum Command {
     Refresh(refresh::Args),
     /// Forget this session, the counters, or everything
     Reset(reset::Args),
+    /// Say what was saved, and what it cost
+    Meter(meter::Args),
+    /// List who reads here
+    Sessions(sessions::Args),
+    /// Show what was sent, answer by answer
+    Replay(replay::Args),
+    /// Explain the last answer about a file in one line
+    Why(why::Args),
+    /// Prove that whoever applied every answer holds the files
+    Verify(verify::Args),
+    /// Tell which lines of a file the lines of a shortened read stand for
+    SourceMap(source_map::Args),
+    /// What is remembered of files from one session to the next
+    Registry(registry::Args),
+    /// Contents that are kept as files beside the database
+    Cache(cache::Args),
+    /// Find what keeps drip from working, and say how to mend it
+    Doctor(doctor::Args),
+    /// Let a client's reads go through drip
+    Init(init::InitArgs),
+    /// Take drip out of a client's files, to the last byte
+    Uninstall(init::UninstallArgs),
+    /// Compare files as soon as they change, so that the next read finds it done
+    Watch(watch::Args),
+    /// Serve the Model Context Protocol on the standard streams
+    Mcp(mcp::Args),
     /// Answer a client's hook: JSON on standard input, JSON or nothing on standard output
     Hook {
         /// Which hook of which client
         name: Option<String>,
     },
     /// Print a completion script for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions(completions::Args),
 }
 
 /// The whole command line, for help, completions and the front door.
@@ -62,37 +90,23 @@ pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
 /// Help or version, coloured only for somebody who looks at it and does not mind.
 pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
     let rendered = asked.render();
-    if invocation.terminal.stdout && invocation.env.text("NO_COLOR").is_none() {
-        return rendered.ansi().to_string();
-    }
-    rendered.to_string()
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
 }
 
-/// What the parser did not understand, in our words: its first line, and what was probably meant.
+/// What the parser did not understand, in our words, and what was probably meant.
 pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
     let mut spoken = invocation.program.spoken();
-    let first = invocation.args.iter().filter_map(|arg| arg.to_str()).find(|arg| !arg.starts_with('-'));
-    if let Some(name) = first.filter(|name| command().find_subcommand(name).is_some()) {
-        spoken.push_str(&format!(" {name}"));
+    let mut command = command();
+    for word in invocation.args.iter().filter_map(|arg| arg.to_str()).filter(|arg| !arg.starts_with('-')) {
+        let Some(below) = command.find_subcommand(word).cloned() else { break };
+        spoken.push_str(&format!(" {word}"));
+        command = below;
     }
-    let said = error.render().to_string();
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let first = first.strip_prefix("error: ").unwrap_or(first);
-    // A list of what is missing stands on the lines below.
-    let words = match first.strip_suffix(':') {
-        Some(head) => format!("{head}: {}", lines.next().unwrap_or_default()),
-        None => first.to_owned(),
-    };
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
-        ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
         _ => None,
     });
-    match meant {
-        Some(word) => Failure::usage(words)
-            .hint(format!("did you mean `{word}`? `{spoken} --help` lists what there is")),
-        None => Failure::usage(words).hint(format!("`{spoken} --help`")),
-    }
+    usage::refused(&error.render().to_string(), meant, &spoken)
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::caller::Caller;
 use crate::database::{Database, Delivery, Form, Head, Meeting, Numbers, Result};
-use crate::ledger::View;
+use crate::diff::Change;
+use crate::ledger::{Extent, View};
 use crate::lines::{Hash, Text};
 use crate::plan::{Plan, Policy};
 use crate::render::Answer;
@@ -25,6 +26,8 @@ pub struct Look {
     head: Option<Head>,
     /// What the reader holds, where a new answer may build on it.
     pub view: Option<View>,
+    /// What changed since then, if a watcher compared them already.
+    pub foreseen: Option<Vec<Change>>,
 }
 
 impl Desk<'_> {
@@ -40,7 +43,13 @@ impl Desk<'_> {
             Some(head) => self.database.view(head, now, &hash)?,
             None => None,
         };
-        Ok(Look { meeting, hash, head, view })
+        let foreseen = match &head {
+            Some(head) if head.hash != hash && view.is_some() => {
+                self.database.foreseen(&self.caller.eyes(), path, &head.hash, &hash)?
+            }
+            _ => None,
+        };
+        Ok(Look { meeting, hash, head, view, foreseen })
     }
 
     /// A name under which these eyes hold all of the same text, while no file has that name any more.
@@ -50,7 +59,7 @@ impl Desk<'_> {
         }
         let heads = self.database.heads_with_content(&self.caller.eyes(), &look.hash, look.meeting.epoch)?;
         let is_old_name = |(path, head): &(String, Head)| {
-            let holds_all = now.span().is_some_and(|span| head.shown.covers(span));
+            let holds_all = head.extent != Extent::Lines && now.span().is_some_and(|span| head.shown.covers(span));
             holds_all && !same_round(look.meeting, head) && Path::new(path).symlink_metadata().is_err()
         };
         Ok(heads.into_iter().find(is_old_name).map(|(path, _)| path))

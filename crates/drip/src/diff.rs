@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use similar::{Algorithm, DiffOp};
 
 use crate::elide::Symbol;
@@ -18,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 pub(crate) const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// Old lines that became new lines; counted from 0, ends excluded. One side may be empty, never both.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     pub old: Range<usize>,
     pub new: Range<usize>,
@@ -60,6 +61,26 @@ pub fn changes(old: &Text, new: &Text) -> Vec<Change> {
         }
     }
     changes
+}
+
+/// Whether everything outside of these changes is the same in both texts, and the changes are in order. What somebody
+/// compared before is believed only then.
+pub fn explains(changes: &[Change], old: &Text, new: &Text) -> bool {
+    let (old_lines, new_lines) = (old.lines(), new.lines());
+    let mut at = (0, 0);
+    let end = Change { old: old_lines.len()..old_lines.len(), new: new_lines.len()..new_lines.len() };
+    for change in changes.iter().chain([&end]) {
+        let same = old_lines.get(at.0..change.old.start).zip(new_lines.get(at.1..change.new.start));
+        let is_last = std::ptr::eq(change, &end);
+        let apart = at == (0, 0) || is_last || change.old.start > at.0;
+        let changes_something = is_last || !(change.old.is_empty() && change.new.is_empty());
+        let in_order = change.old.start <= change.old.end && change.new.start <= change.new.end;
+        if !same.is_some_and(|(old, new)| old == new) || !apart || !changes_something || !in_order {
+            return false;
+        }
+        at = (change.old.end, change.new.end);
+    }
+    true
 }
 
 /// Changes with lines around them; those whose surroundings meet share a hunk.

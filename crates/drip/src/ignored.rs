@@ -9,6 +9,7 @@
 //! ignored directory is ignored, whatever is said about it.
 
 mod builtin;
+mod rules;
 
 use std::collections::HashMap;
 use std::fs;
@@ -16,9 +17,8 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::load::{self, Limits, Loaded, Symlinks};
+use rules::Rules;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -64,8 +64,7 @@ pub struct Ignored {
     cwd: PathBuf,
     /// Where the working directory's project begins.
     project: PathBuf,
-    others: Rules,
-    secrets: Rules,
+    built_in: Rules,
     extra: Option<Rules>,
     home: Option<Rules>,
     known: Mutex<Known>,
@@ -77,12 +76,6 @@ struct Known {
     projects: HashMap<PathBuf, PathBuf>,
     files: HashMap<PathBuf, Option<Arc<Rules>>>,
     warnings: Vec<String>,
-}
-
-#[derive(Debug)]
-struct Rules {
-    source: Source,
-    matcher: Gitignore,
 }
 
 impl Verdict {
@@ -100,8 +93,7 @@ impl Ignored {
         let mut ignored = Ignored {
             cwd: places.cwd.to_owned(),
             project: PathBuf::new(),
-            others: Rules::built_in(builtin::OTHERS),
-            secrets: Rules::built_in(builtin::SECRETS),
+            built_in: Rules::built_in(),
             extra,
             home,
             known: Mutex::new(Known { warnings, ..Known::default() }),
@@ -178,12 +170,18 @@ impl Ignored {
                 }),
             });
         match matched {
-            Some(Verdict::Ignored { pattern, source, .. })
-                if self.secrets.matched(&layers.project, path, entry).is_ignore() =>
-            {
+            Some(Verdict::Ignored { pattern, source, .. }) if self.is_secret(layers, path, entry) => {
                 Verdict::Ignored { pattern, source, kind: Kind::Secret }
             }
             other => other.unwrap_or(Verdict::Free),
+        }
+    }
+
+    fn is_secret(&self, layers: &Layers, path: &Path, entry: Entry) -> bool {
+        match self.built_in.matched(&layers.project, path, entry) {
+            // They come last, so that nothing else that is built in can be in front of them.
+            Match::Ignore(glob) => builtin::SECRETS.lines().any(|secret| secret == glob.original()),
+            _ => false,
         }
     }
 
@@ -264,68 +262,11 @@ struct Layers<'a> {
 
 impl Layers<'_> {
     fn in_order(&self) -> impl DoubleEndedIterator<Item = (&Path, &Rules)> {
-        let before = [Some(&self.all.others), Some(&self.all.secrets), self.all.extra.as_ref()];
+        let before = [Some(&self.all.built_in), self.all.extra.as_ref()];
         let before = before.into_iter().flatten().map(|rules| (&*self.project, rules));
         let local = self.local.iter().map(|(base, rules)| (&**base, &**rules));
         let after = self.all.home.iter().map(|rules| (&*self.project, rules));
         before.chain(local).chain(after)
-    }
-}
-
-impl Rules {
-    fn built_in(lines: &str) -> Rules {
-        let mut never =
-            |line: usize, why: String| unreachable!("line {line} of what is built in is right: {why}");
-        Rules::parse(Source::BuiltIn, lines, &mut never).expect("there are built-in rules")
-    }
-
-    /// Nothing if there is no such file, or none that can be used; that is a warning.
-    fn read(path: PathBuf, warnings: &mut Vec<String>) -> Option<Rules> {
-        /// More than a person writes; the seed's cap.
-        const LIMITS: Limits = Limits { max_bytes: 256 << 10, symlinks: Symlinks::Follow };
-        let name = path.display().to_string();
-        let unfit = match load::load(&path, LIMITS) {
-            Loaded::Text { text, .. } => {
-                let mut warn = |line: usize, why: String| warnings.push(format!("{name}:{line}: {why}"));
-                return Rules::parse(Source::File(path), &text, &mut warn);
-            }
-            Loaded::Missing => return None,
-            Loaded::TooBig { bytes } => format!("is not used: its {bytes} bytes are more than 256 KiB"),
-            Loaded::Unreadable(why) => format!("is not used: {why}"),
-            Loaded::NotRegular(kind) => format!("is not used: it is a {}", kind.word()),
-            Loaded::Binary { .. } | Loaded::NotUtf8 { .. } | Loaded::Symlink | Loaded::Changing => {
-                "is not used: it cannot be read as text".to_owned()
-            }
-        };
-        warnings.push(format!("{name} {unfit}"));
-        None
-    }
-
-    fn parse(source: Source, text: &str, warn: &mut dyn FnMut(usize, String)) -> Option<Rules> {
-        // Candidates are made relative before they are matched.
-        let mut builder = GitignoreBuilder::new("");
-        for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
-            if let Err(error) = builder.add_line(None, line) {
-                warn(index + 1, error.to_string());
-            }
-        }
-        match builder.build() {
-            Ok(matcher) => (!matcher.is_empty()).then_some(Rules { source, matcher }),
-            Err(error) => {
-                warn(1, format!("no rule is used: {error}"));
-                None
-            }
-        }
-    }
-
-    /// What these rules say about a path below `base`; nothing about others.
-    fn matched(&self, base: &Path, path: &Path, entry: Entry) -> Match<&ignore::gitignore::Glob> {
-        match path.strip_prefix(base) {
-            Ok(relative) if !relative.as_os_str().is_empty() => {
-                self.matcher.matched(relative, entry == Entry::Folder)
-            }
-            _ => Match::None,
-        }
     }
 }
 
@@ -478,16 +419,17 @@ mod tests {
     fn a_file_of_rules_that_cannot_be_used_is_a_warning() {
         let home = Home::new();
         let project = home.git_repo("project");
-        home.write("project/.dripignore", "{unclosed\n*.rs\n");
+        home.write("project/.dripignore", format!("{{unclosed\n*.rs\n{}\n", "x".repeat(5_000)));
         home.write("extra", "x\n".repeat(200_000));
         fs::create_dir(home.path().join(".dripignore")).unwrap();
         let extra = home.path().join("extra");
         let ignored = Ignored::load(Places { cwd: &project, home: Some(home.path()), extra: Some(&extra) });
         let warnings = ignored.warnings();
-        assert_eq!(warnings.len(), 3, "{warnings:?}");
+        assert_eq!(warnings.len(), 4, "{warnings:?}");
         assert!(warnings[0].ends_with("extra is not used: its 400000 bytes are more than 256 KiB"));
         assert!(warnings[1].ends_with(".dripignore is not used: it is a directory"));
         assert!(warnings[2].contains(".dripignore:1: "));
+        assert!(warnings[3].ends_with(".dripignore:3: a rule has at most 4096 bytes"));
         // The other lines still count.
         assert!(!ignored.verdict(Path::new("a.rs"), Entry::File).is_free());
     }

@@ -16,22 +16,31 @@ pub struct View {
 /// What the reader believes to have of the version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// The lines that were shown, and no word about the others.
+    /// The lines that were shown, and no word about others.
     Lines,
+    /// The lines that were shown, and where the file ends.
+    ToTheEnd,
     /// All of it: what is hidden is named by stubs.
     Elided,
+}
+
+impl Extent {
+    /// Of lines that were asked for: whoever asked for more than there is has seen the end.
+    pub fn of(asked: Span, now: &Text) -> Self {
+        if asked.last > now.count() { Extent::ToTheEnd } else { Extent::Lines }
+    }
 }
 
 impl View {
     /// The reader was given the whole text.
     pub fn whole(text: Text) -> Self {
         let shown = text.span().into_iter().collect();
-        Self { text, shown, extent: Extent::Lines }
+        Self { text, shown, extent: Extent::ToTheEnd }
     }
 
     /// The reader was given some lines, and knows nothing else.
-    pub fn lines(text: Text, shown: Ranges) -> Self {
-        Self { text, shown, extent: Extent::Lines }
+    pub fn lines(text: Text, shown: Ranges, extent: Extent) -> Self {
+        Self { text, shown, extent }
     }
 
     /// The reader was given everything but what the stubs hide.
@@ -42,9 +51,9 @@ impl View {
         Self { text, shown, extent: Extent::Elided }
     }
 
-    /// Whether every line was shown.
+    /// Whether every line was shown, and that there are no more.
     pub fn is_whole(&self) -> bool {
-        self.text.span().is_none_or(|span| self.shown.covers(span))
+        self.extent != Extent::Lines && self.text.span().is_none_or(|span| self.shown.covers(span))
     }
 
     /// Whether a reader can make sense of a delta of the whole file.
@@ -53,17 +62,20 @@ impl View {
     }
 
     /// More lines were shown, perhaps of a newer version. Of an older version only what lies before its first change
-    /// stays known: behind it numbers may have moved, and nobody told the reader.
-    pub fn with_lines(&self, now: &Text, lines: Ranges) -> Self {
+    /// stays known: behind it numbers may have moved, and nobody told the reader. Nor was it told that the file became
+    /// shorter.
+    pub fn with_lines(&self, now: &Text, lines: Ranges, extent: Extent) -> Self {
         let mut shown = lines;
         if self.text == *now {
             shown.extend(self.shown.iter());
-            return Self { text: now.clone(), shown, extent: self.extent };
+            let extent = if self.extent == Extent::Lines { extent } else { self.extent };
+            return Self { text: now.clone(), shown, extent };
         }
         if let Some(prefix) = common_prefix(&self.text, now) {
             shown.extend(self.shown.within(prefix).iter());
         }
-        Self { text: now.clone(), shown, extent: Extent::Lines }
+        let still_ends = self.extent == Extent::ToTheEnd && now.count() >= self.text.count();
+        Self { text: now.clone(), shown, extent: if still_ends { Extent::ToTheEnd } else { extent } }
     }
 
     /// The reader was told all changes, in these hunks.
@@ -102,17 +114,25 @@ mod tests {
     fn lines_of_a_newer_version_keep_what_lies_before_the_first_change() {
         let old = View::whole(text(&["a", "b", "c", "d"]));
         let now = text(&["a", "B", "c", "d"]);
-        let view = old.with_lines(&now, span(4, 4).into());
+        let view = old.with_lines(&now, span(4, 4).into(), Extent::Lines);
         assert_eq!(view.shown, [span(1, 1), span(4, 4)].into_iter().collect());
     }
 
     #[test]
     fn a_delta_moves_what_was_shown_and_leaves_the_unseen_unseen() {
         let old =
-            View::lines(text(&["a", "b", "c", "d", "e"]), [span(1, 2), span(5, 5)].into_iter().collect());
+            View::lines(text(&["a", "b", "c", "d", "e"]), [span(1, 2), span(5, 5)].into_iter().collect(), Extent::Lines);
         let now = text(&["new", "a", "b", "c", "d", "e"]);
         let view = old.with_own_edit(&now);
         assert_eq!(view.shown, [span(1, 3), span(6, 6)].into_iter().collect());
+    }
+
+    #[test]
+    fn a_reader_of_lines_does_not_know_that_the_file_became_shorter() {
+        let old = View::whole(text(&["a", "b", "c", "d"]));
+        let now = text(&["a", "b"]);
+        assert!(!old.with_lines(&now, span(2, 2).into(), Extent::of(span(2, 2), &now)).is_whole());
+        assert!(old.with_lines(&now, span(2, 2).into(), Extent::of(span(2, 9), &now)).is_whole());
     }
 
     #[test]

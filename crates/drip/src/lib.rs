@@ -8,6 +8,8 @@ pub mod database;
 pub mod desk;
 pub mod diff;
 pub mod elide;
+pub mod front;
+pub mod history;
 mod hook;
 pub mod ignored;
 pub mod ledger;
@@ -17,8 +19,14 @@ pub mod plan;
 pub mod read;
 pub mod reader;
 pub mod render;
+mod serve;
 pub mod session;
 pub mod settings;
+pub mod setup;
+
+mod tour;
+pub mod verify;
+mod watch;
 
 pub use commands::run;
 pub mod search;

@@ -4,7 +4,7 @@
 //! compared as it is. Numbers start at 1 and spans include both ends, as in every message that people and models see.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -15,6 +15,8 @@ pub struct Text {
     text: Arc<str>,
     /// Where each line begins, and the end of the text.
     bounds: Arc<[usize]>,
+    /// Asked for again and again, and the dearest thing to know of a text.
+    hash: Arc<OnceLock<Hash>>,
 }
 
 /// The name of a text: SHA-256 of its bytes, in hexadecimal.
@@ -42,7 +44,7 @@ impl Text {
         if bounds.last() != Some(&text.len()) {
             bounds.push(text.len());
         }
-        Self { bounds: bounds.into(), text }
+        Self { bounds: bounds.into(), text, hash: Arc::default() }
     }
 
     pub fn as_str(&self) -> &str {
@@ -93,7 +95,7 @@ impl Text {
     }
 
     pub fn hash(&self) -> Hash {
-        Hash::of(self.text.as_bytes())
+        self.hash.get_or_init(|| Hash::of(self.text.as_bytes())).clone()
     }
 }
 
@@ -108,7 +110,7 @@ impl Hash {
         Self::finished(Sha256::new_with_prefix(bytes))
     }
 
-    pub(crate) fn finished(digest: Sha256) -> Self {
+    fn finished(digest: Sha256) -> Self {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let digits =
             |byte: u8| [DIGITS[usize::from(byte >> 4)] as char, DIGITS[usize::from(byte & 15)] as char];
@@ -127,6 +129,22 @@ impl Hash {
     /// Enough of it for a reader to recognise.
     pub fn short(&self) -> &str {
         self.0.get(..12).unwrap_or(&self.0)
+    }
+}
+
+/// Names some lines of a text together with their numbers.
+#[derive(Default)]
+pub(crate) struct LineHash(Sha256);
+
+impl LineHash {
+    pub(crate) fn add(&mut self, number: usize, line: &str) {
+        self.0.update(number.to_string());
+        self.0.update("\t");
+        self.0.update(line);
+    }
+
+    pub(crate) fn finish(self) -> Hash {
+        Hash::finished(self.0)
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Ask<'a> {
     /// The file's own name, for the headings of a diff.
     pub name: &'a str,
     pub shape: Shape,
+    /// What changed since the view, if somebody compared them before; believed only where it explains both texts.
+    pub foreseen: Option<&'a [Change]>,
 }
 
 /// How this reader is shown changes.
@@ -135,11 +137,14 @@ impl Plan {
             (Plan::Whole(_), _) => View::whole(now),
             (Plan::Elided(elided), _) => View::elided(now, elided),
             (Plan::Part(span), view) => {
-                let lines: Ranges = ask.now.clip(*span).into_iter().collect();
-                view.map_or_else(
-                    || View::lines(now.clone(), lines.clone()),
-                    |view| view.with_lines(&now, lines.clone()),
-                )
+                let extent = Extent::of(ask.window.unwrap_or(*span), ask.now);
+                match (ask.now.clip(*span), view) {
+                    (Some(lines), Some(view)) => view.with_lines(&now, lines.into(), extent),
+                    (Some(lines), None) => View::lines(now, lines.into(), extent),
+                    // Past the end there is nothing to see.
+                    (None, Some(view)) => view.clone(),
+                    (None, None) => View::lines(now, Ranges::new(), Extent::Lines),
+                }
             }
             (Plan::Unchanged(_), Some(view)) => view.clone(),
             (Plan::Unchanged(_), None) => unreachable!("nothing is unchanged for eyes that saw nothing"),
@@ -207,7 +212,7 @@ fn changed_window(ask: &Ask, view: &View, window: Span, limits: &Limits) -> Plan
     let delta = delta(ask, old, Some(window), limits);
     let inside = |change: &Change| change.new.start + 1 >= window.first && change.new.end <= window.last;
     let held_before = Span::new(window.first, (window.last + old.count()).saturating_sub(new.count()));
-    let was_shown = view.extent == Extent::Lines && held_before.is_some_and(|span| view.shown.covers(span));
+    let was_shown = view.extent != Extent::Elided && held_before.is_some_and(|span| view.shown.covers(span));
     if !was_shown || !delta.changes.iter().all(inside) {
         return Plan::Part(window);
     }
@@ -221,7 +226,8 @@ fn changed_window(ask: &Ask, view: &View, window: Span, limits: &Limits) -> Plan
 
 /// Every way to say the changes that the policy allows, the shortest of them.
 fn delta(ask: &Ask, old: &Text, window: Option<Span>, limits: &Limits) -> Delta {
-    let changes = diff::changes(old, ask.now);
+    let foreseen = ask.foreseen.filter(|changes| diff::explains(changes, old, ask.now));
+    let changes = foreseen.map_or_else(|| diff::changes(old, ask.now), <[Change]>::to_vec);
     let symbols = ask.language.map(|language| elide::symbols(language, ask.now.as_str())).unwrap_or_default();
     let ways: &[Encoding] = match (ask.shape, limits.policy) {
         (Shape::Diff, Policy::Gated) => &[Encoding::Unified(CONTEXT)],

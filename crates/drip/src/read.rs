@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::database::{DatabaseError, Form, Known, Told};
+use crate::database::{DatabaseError, Form, Known, Told, Touched};
 use crate::desk::{self, Desk, Look};
 use crate::diff::{self, Encoding};
 use crate::elide::{self, Language};
 use crate::ignored::{Ignored, Verdict};
 use crate::ledger::View;
 use crate::lines::{Span, Text};
-use crate::load::{self, Limits as LoadLimits, Loaded};
+use crate::load::{self, Limits as LoadLimits, Loaded, Symlinks};
 use crate::plan::{self, Ask, Limits, Shape};
 use crate::render::{self, Answer, Words};
 use crate::settings::Settings;
@@ -21,6 +21,15 @@ pub struct Wish {
     /// As it was typed.
     pub spelled: String,
     pub window: Window,
+    /// An answer that takes more bytes than this in JSON is not given.
+    pub room: usize,
+}
+
+impl Wish {
+    /// All of a file, to somebody with any amount of room.
+    pub fn all(spelled: &str) -> Wish {
+        Wish { spelled: spelled.to_owned(), window: Window::All, room: usize::MAX }
+    }
 }
 
 /// Which part of a file.
@@ -46,6 +55,8 @@ pub enum ReadError {
     Unreadable(String, String),
     #[error("{0} is being written to")]
     Changing(String),
+    #[error("{path} takes {bytes} bytes and {room} are left: ask for some of its lines")]
+    NoRoom { path: String, bytes: usize, room: usize },
     #[error("the path {0} is not valid UTF-8")]
     NotUtf8(String),
     #[error("no definition named `{symbol}` in {path}{}", similar_names(.known))]
@@ -95,7 +106,39 @@ pub fn read_blind(
     };
     let (window, limits) = sized(&now, &located, wish, settings)?;
     let ask = ask(&now, window, None, &located);
-    Ok(render::answer(&ask, &limits, &words).1)
+    let answer = render::answer(&ask, &limits, &words).1;
+    fits(wish, &answer)?;
+    Ok(answer)
+}
+
+/// The file itself, with no word of ours.
+pub fn read_raw(cwd: &Path, wish: &Wish) -> Result<Answer, ReadError> {
+    let located = locate(&wish.spelled, cwd)?;
+    let path = wish.spelled.clone();
+    let text = match load::load(&located.path, LoadLimits::new(Symlinks::Follow)) {
+        Loaded::Text { text, .. } => Text::new(text),
+        Loaded::Missing => return Err(ReadError::Missing(located.key)),
+        Loaded::NotRegular(kind) => return Err(ReadError::NotRegular(path, kind.word())),
+        Loaded::Changing => return Err(ReadError::Changing(path)),
+        Loaded::Unreadable(cause) => return Err(ReadError::Unreadable(path, cause)),
+        Loaded::TooBig { .. } => return Err(ReadError::Unreadable(path, "it is too large".to_owned())),
+        Loaded::Binary { .. } | Loaded::NotUtf8 { .. } | Loaded::Symlink => {
+            return Err(ReadError::Unreadable(path, "it is not text".to_owned()));
+        }
+    };
+    let window = match &wish.window {
+        Window::All | Window::Full => None,
+        Window::Lines(span) => Some(*span),
+        Window::Symbol(symbol) => Some(find_symbol(&text, &located, symbol)?),
+    };
+    let answer = render::bare(window.map_or(text.as_str(), |window| text.slice(window)));
+    fits(wish, &answer)?;
+    Ok(answer)
+}
+
+/// How many bytes a text takes in JSON.
+pub(crate) fn escaped(text: &str) -> usize {
+    serde_json::to_string(text).map_or(usize::MAX, |json| json.len())
 }
 
 /// How a read ended: with an answer, with words for the caller, or without a store.
@@ -129,7 +172,15 @@ impl Desk<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let look = self.look(&located.key, &now)?;
-        self.known_file(&located, wish, &now, (window, &limits), &look, effect).map(Ok)
+        let sized = (window, &limits);
+        // Nothing is longer than this in JSON, so that most answers need not be made twice.
+        if now.len().saturating_mul(7) > wish.room {
+            let preview = self.known_file(&located, wish, &now, sized, &look, Effect::Nothing)?;
+            if let Err(error) = fits(wish, &preview) {
+                return Ok(Err(error));
+            }
+        }
+        self.known_file(&located, wish, &now, sized, &look, effect).map(Ok)
     }
 
     fn known_file(
@@ -159,7 +210,7 @@ impl Desk<'_> {
         }
         let words = self.words(located, wish, now, look)?;
         let view = look.view.as_ref().filter(|_| wish.window != Window::Full);
-        let ask = ask(now, window, view, located);
+        let ask = Ask { foreseen: look.foreseen.as_deref(), ..ask(now, window, view, located) };
         let (plan, answer) = render::answer(&ask, limits, &words);
         if effect == Effect::Record {
             let after = plan.after(&ask);
@@ -205,15 +256,25 @@ impl Desk<'_> {
         look: &Look,
         words: &Words,
     ) -> Result<Option<Answer>, DatabaseError> {
+        let touched = self.certified(located, now, look)?;
+        let answer = touched.map(|touched| render::certificate(now, &touched, words));
+        Ok(answer.filter(|answer| answer.text.len() < now.len()))
+    }
+
+    /// What the edit touched, if the file is as the edit left it and all of it was shown.
+    pub(crate) fn certified(
+        &self,
+        located: &Located,
+        now: &Text,
+        look: &Look,
+    ) -> Result<Option<Vec<Touched>>, DatabaseError> {
         let settings = &self.settings.certificates;
         let holds_all = look.view.as_ref().is_some_and(|view| view.text == *now && view.is_whole());
         if !settings.enabled || !holds_all {
             return Ok(None);
         }
         let since = self.database.now() - i64::try_from(settings.window.as_secs()).unwrap_or(i64::MAX);
-        let touched = self.database.unused_edit(&self.caller.eyes(), &located.key, &look.hash, since)?;
-        let answer = touched.map(|touched| render::certificate(now, &touched, words));
-        Ok(answer.filter(|answer| answer.text.len() < now.len()))
+        self.database.unused_edit(&self.caller.eyes(), &located.key, &look.hash, since)
     }
 
     fn gone(&mut self, located: &Located, words: &Words, effect: Effect) -> Outcome {
@@ -365,8 +426,13 @@ fn find_symbol(now: &Text, located: &Located, symbol: &str) -> Result<Span, Read
     }
 }
 
+fn fits(wish: &Wish, answer: &Answer) -> Result<(), ReadError> {
+    let (room, bytes) = (wish.room, escaped(&answer.text));
+    if bytes <= room { Ok(()) } else { Err(ReadError::NoRoom { path: wish.spelled.clone(), bytes, room }) }
+}
+
 fn ask<'a>(now: &'a Text, window: Option<Span>, view: Option<&'a View>, located: &'a Located) -> Ask<'a> {
-    Ask { now, window, view, language: language_of(located), name: name_of(located), shape: Shape::Diff }
+    Ask { now, window, view, language: language_of(located), name: name_of(located), shape: Shape::Diff, foreseen: None }
 }
 
 pub(crate) fn language_of(located: &Located) -> Option<Language> {

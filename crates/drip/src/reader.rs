@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use crate::diff::NO_NEWLINE;
-use crate::lines::{Span, Text};
+use crate::elide::Stub;
+use crate::lines::{Hash, LineHash, Ranges, Span, Text};
 
 /// What somebody who believes every answer holds of a file; unknown lines are `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,9 +44,41 @@ impl Reader {
         }
     }
 
-    /// A newer version begins, of which only this much is as it was.
-    pub fn keep_only_first(&mut self, lines: usize) {
-        self.lines.truncate(lines);
+    /// Everything but what the stubs of an elided text stand for.
+    pub fn take_elided(&mut self, text: &str, stubs: &[Stub]) {
+        self.lines.clear();
+        let mut stubs = stubs.iter().peekable();
+        for (index, line) in Text::new(text).lines().into_iter().enumerate() {
+            match stubs.next_if(|stub| stub.line_in_output == index + 1) {
+                Some(stub) => self.lines.resize(stub.last_line, None),
+                None => self.lines.push(Some(line.to_owned())),
+            }
+        }
+    }
+
+    /// Of what was held before, only these lines still count.
+    pub fn retain(&mut self, lines: &Ranges) {
+        self.lines.truncate(lines.iter().last().map_or(0, |span| span.last));
+        for (index, line) in self.lines.iter_mut().enumerate() {
+            if !lines.contains(index + 1) {
+                *line = None;
+            }
+        }
+    }
+
+    /// The name of everything it holds, if there is no gap in it.
+    pub fn hash(&self) -> Option<Hash> {
+        let lines: Option<Vec<&str>> = self.lines.iter().map(Option::as_deref).collect();
+        Some(Hash::of(lines?.concat().as_bytes()))
+    }
+
+    /// The name of some of its lines, with their numbers; none if one of them is not held.
+    pub fn hash_of(&self, lines: &Ranges) -> Option<Hash> {
+        let mut named = LineHash::default();
+        for number in lines.iter().flat_map(|span| span.first..=span.last) {
+            named.add(number, self.lines.get(number - 1)?.as_deref()?);
+        }
+        Some(named.finish())
     }
 
     /// The body of a delta, in either encoding, is applied.

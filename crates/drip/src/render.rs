@@ -149,8 +149,8 @@ pub fn render(plan: &Plan, ask: &Ask, words: &Words) -> Answer {
         Plan::Unchanged(Some(window)) => {
             let full = size(ask.now.slice(*window));
             let heading = format!(
-                "[DRIP: unchanged (lines {}-{}) | 0 tokens sent ({full} saved) | {}]\n",
-                window.first, window.last, words.path
+                "[DRIP: unchanged (lines {}-{}) | 0 tokens sent ({full} saved){} | {}]\n",
+                window.first, window.last, words.remarks, words.path
             );
             headed(Kind::PartUnchanged, heading, "", None, full)
         }
@@ -204,6 +204,11 @@ pub fn renamed(now: &Text, from: &str, words: &Words) -> Answer {
 
 pub fn deleted(words: &Words) -> Answer {
     headed(Kind::Deleted, format!("[DRIP: file deleted since last read | {}]\n", words.path), "", None, 0)
+}
+
+/// A text with no word of ours.
+pub fn bare(text: &str) -> Answer {
+    headed(Kind::Native, String::new(), text, None, size(text))
 }
 
 /// A file that has no text to give: why, and one line in its place.

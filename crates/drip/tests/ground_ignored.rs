@@ -6,6 +6,7 @@ use std::path::Path;
 
 use drip::ignored::{Entry, Ignored, Places};
 use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
 use testkit::Home;
 
 /// Rules of few names, so that many of them meet.
@@ -25,13 +26,12 @@ fn paths() -> impl Strategy<Value = BTreeSet<String>> {
     prop::collection::btree_set(path, 1..40)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn what_git_would_ignore_is_ignored(rules in rules(), paths in paths()) {
-        let home = Home::new();
-        let project = home.git_repo("project");
+#[test]
+fn what_git_would_ignore_is_ignored() {
+    let home = Home::new();
+    let project = home.git_repo("project");
+    let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
+    let checked = runner.run(&(rules(), paths()), |(rules, paths)| {
         home.write("project/.gitignore", rules.join("\n"));
         home.write("project/.dripignore", rules.join("\n"));
         let asked: String = paths.iter().map(|path| format!("{path}\0")).collect();
@@ -44,5 +44,7 @@ proptest! {
             let free = ignored.verdict(Path::new(path), Entry::File).is_free();
             prop_assert_eq!(free, !by_git.contains(path.as_str()), "{:?} by {:?}", path, rules);
         }
-    }
+        Ok(())
+    });
+    checked.unwrap_or_else(|failure| panic!("{failure}"));
 }

@@ -9,13 +9,16 @@ mod exit;
 mod failure;
 pub mod invocation;
 pub mod log;
+pub mod page;
 pub mod places;
 pub mod process;
 pub mod savings;
 pub mod text;
 pub mod tour;
+pub mod usage;
 
 pub use exit::Exit;
 pub use failure::{Failure, Form};
 pub use invocation::Invocation;
+pub use page::Page;
 pub use places::Places;

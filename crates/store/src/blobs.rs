@@ -114,13 +114,20 @@ impl Blobs {
     /// How much is kept.
     pub fn size(&self) -> Result<Amount, BlobError> {
         let mut amount = Amount::default();
-        self.each(|_, path| {
+        self.entries()?.iter().for_each(|(_, bytes)| amount.add(*bytes));
+        Ok(amount)
+    }
+
+    /// What is kept, and how many bytes each has.
+    pub fn entries(&self) -> Result<Vec<(Digest, u64)>, BlobError> {
+        let mut entries = Vec::new();
+        self.each(|digest, path| {
             if let Some(file) = found(fs::symlink_metadata(path)).at("look at", path)? {
-                amount.add(file.len());
+                entries.push((digest, file.len()));
             }
             Ok(())
         })?;
-        Ok(amount)
+        Ok(entries)
     }
 
     /// Removes what is not `live` and was last put more than `grace` before `unix_ms`; also what killed writers left.

@@ -4,6 +4,7 @@ use kit::{Exit, Failure, Form};
 use serde::Serialize;
 
 use super::Call;
+use crate::database::{Database, DatabaseError};
 use crate::desk::Desk;
 use crate::lines::Span;
 use crate::read::{self, ReadError, Window, Wish};
@@ -39,27 +40,55 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
-    let wish = Wish { spelled: args.file.clone(), window: args.window() };
-    let ignored = call.ignored();
-    let caller = call.caller();
-    let answer = match call.database() {
-        Ok(mut database) => {
-            let mut desk = Desk { database: &mut database, settings: &call.settings, caller: &caller };
-            let outcome =
-                if args.dry_run { desk.preview(&ignored, &wish) } else { desk.read(&ignored, &wish) };
-            outcome.or_else(|error| {
-                call.say(&format!("drip: this read is not remembered: {}", super::store_failure(&error)));
-                Ok::<_, Failure>(read::read_blind(&call.settings, &ignored, &caller.cwd, &wish))
-            })?
-        }
+    let wish = Wish { window: args.window(), ..Wish::all(&args.file) };
+    let ignored = call.here.ignored();
+    let caller = call.here.caller();
+    let mut store = open(call, args);
+    let answered = store.as_mut().map(|database| {
+        let mut desk = Desk { database, settings: &call.here.settings, caller: &caller };
+        if args.dry_run { desk.preview(&ignored, &wish) } else { desk.read(&ignored, &wish) }
+    });
+    let answer = match answered {
+        Some(Ok(answer)) => answer,
         // A reader gets its file, whatever became of our store.
-        Err(error) => {
-            call.say(&format!("drip: this read is not remembered: {}", super::store_failure(&error)));
-            read::read_blind(&call.settings, &ignored, &caller.cwd, &wish)
+        Some(Err(error)) => {
+            store = None;
+            not_remembered(call, &error);
+            read::read_blind(&call.here.settings, &ignored, &caller.cwd, &wish)
         }
+        None => read::read_blind(&call.here.settings, &ignored, &caller.cwd, &wish),
     };
     let answer = answer.map_err(|error| failure(&error))?;
-    print(call, args, &answer)
+    let printed = print(call, args, &answer);
+    if let (Err(_), Some(database), false) = (&printed, &mut store, args.dry_run) {
+        // What nobody took was not shown. If that cannot be written down, the store is in trouble anyway.
+        let taken_back = read::locate(&args.file, &caller.cwd)
+            .map(|located| database.forget_head(&caller.eyes(), &located.key));
+        if let Ok(Err(error)) = taken_back {
+            call.here.trouble("a read that nobody took is remembered", &error.to_string());
+        }
+    }
+    printed
+}
+
+/// The store, unless it cannot be used, or looking at it would make it.
+fn open(call: &mut Call, args: &Args) -> Option<Database> {
+    if args.dry_run && !Database::path(&call.here.root()).exists() {
+        return None;
+    }
+    match call.here.database() {
+        Ok(database) => Some(database),
+        Err(error) => {
+            not_remembered(call, &error);
+            None
+        }
+    }
+}
+
+fn not_remembered(call: &mut Call, error: &DatabaseError) {
+    let failure = super::store_failure(error).to_string();
+    let why = failure.lines().next().unwrap_or_default().trim_start_matches("error: ");
+    call.say(&format!("drip: this read is not remembered: {why}"));
 }
 
 impl Args {
@@ -87,7 +116,7 @@ fn print(call: &mut Call, args: &Args, answer: &Answer) -> Result<Exit, Failure>
     if args.dry_run && call.form == Form::Text {
         call.invocation.print("[DRIP: dry-run, no state mutated]\n")?;
     }
-    call.show(&shown, || answer.text.clone())
+    call.show(&shown, |_| answer.text.clone())
 }
 
 /// A read that cannot be answered, in words.

@@ -18,11 +18,13 @@ struct Refreshed<'a> {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
-    let located = read::locate(&args.file, &call.invocation.cwd).map_err(|error| failure(&error))?;
-    let sessions =
-        call.needed_database()?.forget_file(&located.key).map_err(|error| store_failure(&error))?;
+    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error))?;
+    let sessions = match call.here.stored()? {
+        Some(mut database) => database.forget_file(&located.key).map_err(|error| store_failure(&error))?,
+        None => 0,
+    };
     let file = args.file.as_str();
-    call.show(&Refreshed { file, sessions }, || match sessions {
+    call.show(&Refreshed { file, sessions }, |_| match sessions {
         0 => format!("No baseline tracked for {file} — nothing to clear.\n"),
         1 => format!("Cleared baseline for {file}\nNext read will return the full file.\n"),
         many => {

@@ -14,7 +14,7 @@ pub(crate) struct Args {
     #[arg(long)]
     stats: bool,
     /// Every session, counter and content
-    #[arg(long, conflicts_with = "stats")]
+    #[arg(long)]
     all: bool,
     /// Do not ask first
     #[arg(long, requires = "all")]
@@ -28,19 +28,26 @@ struct Cleared<'a> {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
+    if args.all && args.stats {
+        return Err(Failure::usage("`--all` and `--stats` are mutually exclusive"));
+    }
     if args.all {
         return everything(call, args);
     }
-    let mut database = call.needed_database()?;
+    let database = call.here.stored()?;
     if args.stats {
-        database.reset_counters().map_err(|error| store_failure(&error))?;
+        if let Some(mut database) = database {
+            database.reset_counters().map_err(|error| store_failure(&error))?;
+        }
         let cleared = Cleared { cleared: "counters", session_id: None };
-        return call.show(&cleared, || "Lifetime counters cleared. Sessions are as they were.\n".to_owned());
+        return call.show(&cleared, |_| "Lifetime counters cleared. Sessions are as they were.\n".to_owned());
     }
-    let id = call.caller().session.id;
-    database.reset(&id).map_err(|error| store_failure(&error))?;
+    let id = call.here.caller().session.id;
+    if let Some(mut database) = database {
+        database.reset(&id).map_err(|error| store_failure(&error))?;
+    }
     let cleared = Cleared { cleared: "session", session_id: Some(id.as_str()) };
-    call.show(&cleared, || format!("Session {} cleared.\n", id.as_str()))
+    call.show(&cleared, |_| format!("Session {} cleared.\n", id.as_str()))
 }
 
 fn everything(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
@@ -48,13 +55,13 @@ fn everything(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
         call.say("Aborted — no data was deleted.");
         return Ok(Exit::Done);
     }
-    database::erase(&call.root(), call.invocation.clock.unix_ms()).map_err(|error| store_failure(&error))?;
+    database::erase(&call.here.root(), call.here.clock.unix_ms()).map_err(|error| store_failure(&error))?;
     let cleared = Cleared { cleared: "all", session_id: None };
-    call.show(&cleared, || "All DRIP data cleared. No byte of any file is left in the store.\n".to_owned())
+    call.show(&cleared, |_| "All DRIP data cleared. No byte of any file is left in the store.\n".to_owned())
 }
 
 fn confirmed(call: &mut Call) -> Result<bool, Failure> {
-    let root = call.root();
+    let root = call.here.root();
     let stderr = &mut call.invocation.stderr;
     let asked = write!(
         stderr,

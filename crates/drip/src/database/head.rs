@@ -25,13 +25,20 @@ pub struct Head {
     content: Option<String>,
 }
 
+impl Head {
+    /// Whether this is what the eyes hold still.
+    pub(super) fn tells(&self, view: &View, hash: &Hash) -> bool {
+        self.hash == *hash && self.shown == view.shown && self.extent == view.extent
+    }
+}
+
 impl Database {
     /// What these eyes were shown of a file in this epoch.
     pub fn head(&self, eyes: &Eyes, path: &str, epoch: i64) -> Result<Option<Head>> {
         let row = self
             .connection
             .prepare_cached(
-                "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content
+                "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, seen_end
                  FROM reads
                  WHERE session_id = ?1 AND agent_id = ?2 AND file_path = ?3 AND context_epoch = ?4 AND delivery > 0",
             )?
@@ -43,14 +50,14 @@ impl Database {
     /// The same text under another name that these eyes have seen the whole of, newest first.
     pub fn heads_with_content(&self, eyes: &Eyes, hash: &Hash, epoch: i64) -> Result<Vec<(String, Head)>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, file_path
+            "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, seen_end, file_path
              FROM reads
              WHERE content_hash = ?1 AND session_id = ?2 AND agent_id = ?3 AND context_epoch = ?4 AND delivery > 0
              ORDER BY read_at DESC LIMIT 16",
         )?;
         let rows = statement
             .query_map(params![hash.as_str(), eyes.session.as_str(), eyes.agent.as_str(), epoch], |row| {
-                Ok((row.get(8)?, read_head(row)?))
+                Ok((row.get(9)?, read_head(row)?))
             })?;
         Ok(rows.collect::<std::result::Result<_, _>>()?)
     }
@@ -65,7 +72,7 @@ impl Database {
     }
 }
 
-fn read_head(row: &Row) -> store::sqlite::rusqlite::Result<Head> {
+pub(super) fn read_head(row: &Row) -> store::sqlite::rusqlite::Result<Head> {
     let ranges: String = row.get(1)?;
     let elided: bool = row.get(2)?;
     let stubs: Option<String> = row.get(6)?;
@@ -73,7 +80,11 @@ fn read_head(row: &Row) -> store::sqlite::rusqlite::Result<Head> {
         hash: Hash::stored(row.get(0)?),
         // What cannot be read counts as not shown.
         shown: serde_json::from_str(&ranges).unwrap_or_default(),
-        extent: if elided { Extent::Elided } else { Extent::Lines },
+        extent: match (elided, row.get(8)?) {
+            (true, _) => Extent::Elided,
+            (false, true) => Extent::ToTheEnd,
+            (false, false) => Extent::Lines,
+        },
         batch: row.get(3)?,
         delivery: row.get(4)?,
         read_at: row.get(5)?,

@@ -1,14 +1,13 @@
 //! Writing a delivery down: the truth (`deliveries`), its newest line for each file (`reads`), what was said
 //! (`read_events`) and the sums, in one commit.
 
-use sha2::{Digest as _, Sha256};
 use store::sqlite::rusqlite::{OptionalExtension, params};
 
 use super::{Database, Head, Meeting, Result, Writing};
 use crate::caller::Caller;
 use crate::elide::Stub;
 use crate::ledger::{Extent, View};
-use crate::lines::Hash;
+use crate::lines::{Hash, LineHash};
 use crate::render::{Answer, Cost, Kind};
 
 /// What a replay keeps of an answer.
@@ -98,6 +97,9 @@ impl Writing<'_> {
         let hash = after.text.hash();
         let id = self.insert_delivery(delivery, after, &hash, (epoch, batch))?;
         let doubt = overtaken || delivery.in_doubt;
+        if matches!(delivery.form, Form::Nothing) && !doubt && delivery.base.is_some_and(|base| base.tells(after, &hash)) {
+            return Ok(());
+        }
         self.insert_head(delivery, after, &hash, (epoch, batch), if doubt { 0 } else { id })
     }
 
@@ -212,14 +214,14 @@ impl Writing<'_> {
             .prepare_cached(
                 "INSERT INTO reads (session_id, agent_id, file_path, content_hash, content, read_at, tokens_full,
                                     tokens_sent, overhead_tokens, content_storage, was_semantic_compressed,
-                                    elided_functions, source_map, context_epoch, seen_ranges, batch, delivery)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+                                    elided_functions, source_map, context_epoch, seen_ranges, batch, delivery, seen_end)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
                  ON CONFLICT (session_id, agent_id, file_path) DO UPDATE SET
                      content_hash = ?4, content = ?5, read_at = ?6, reads_count = reads_count + 1,
                      tokens_full = tokens_full + ?7, tokens_sent = tokens_sent + ?8,
                      overhead_tokens = overhead_tokens + ?9, content_storage = ?10, was_semantic_compressed = ?11,
                      elided_functions = ?12, source_map = ?13, context_epoch = ?14, seen_ranges = ?15, batch = ?16,
-                     delivery = ?17",
+                     delivery = ?17, seen_end = ?18",
             )?
             .execute(params![
                 caller.session.id.as_str(),
@@ -239,6 +241,7 @@ impl Writing<'_> {
                 json(&after.shown),
                 batch,
                 id,
+                after.extent != Extent::Lines,
             ])?;
         self.register(delivery.caller, delivery.path, hash, &after.text, &kept)
     }
@@ -314,6 +317,12 @@ impl Writing<'_> {
             .execute(params![full, sent, overhead, outside])?;
         self.transaction
             .prepare_cached(
+                "UPDATE sessions SET total_reads = total_reads + 1, tokens_full = tokens_full + ?2,
+                 tokens_sent = tokens_sent + ?3, overhead_tokens = overhead_tokens + ?4 WHERE session_id = ?1",
+            )?
+            .execute(params![delivery.caller.session.id.as_str(), full, sent, overhead])?;
+        self.transaction
+            .prepare_cached(
                 "INSERT INTO lifetime_per_file VALUES (?1, 1, ?2, ?3, ?4, ?5)
                  ON CONFLICT (file_path) DO UPDATE SET reads = reads + 1, tokens_full = tokens_full + ?2,
                  tokens_sent = tokens_sent + ?3, overhead_tokens = overhead_tokens + ?4, last_read_at = ?5",
@@ -331,19 +340,15 @@ impl Writing<'_> {
 }
 
 /// The lines that the reader holds, as one name: all of them are the text's own.
-pub(crate) fn seen_digest(view: &View, hash: &Hash) -> Hash {
+fn seen_digest(view: &View, hash: &Hash) -> Hash {
     if view.is_whole() {
         return hash.clone();
     }
-    let mut digest = Sha256::new();
-    for span in view.shown.iter() {
-        for number in span.first..=span.last {
-            digest.update(number.to_string());
-            digest.update("\t");
-            digest.update(view.text.line(number).unwrap_or_default());
-        }
+    let mut named = LineHash::default();
+    for number in view.shown.iter().flat_map(|span| span.first..=span.last) {
+        named.add(number, view.text.line(number).unwrap_or_default());
     }
-    Hash::finished(digest)
+    named.finish()
 }
 
 fn clip(text: &str) -> String {

@@ -1,5 +1,8 @@
 //! The tables, as the seed names them, with the company they gained: `deliveries` is the truth about what was sent, and
 //! `reads` its newest line for each file. Knows SQL and nothing of its use.
+//!
+//! Every read writes, and every page it touches is read again by whoever opens the store next: so what only people ask
+//! for (events, deliveries) has no index.
 
 use store::sqlite::Schema;
 
@@ -30,9 +33,17 @@ CREATE TABLE sessions (
     last_compaction_at INTEGER,
     compaction_count INTEGER NOT NULL DEFAULT 0,
     -- Counts the client's rounds of parallel calls, once it was seen to tell where they end.
-    batch INTEGER NOT NULL DEFAULT 0
+    batch INTEGER NOT NULL DEFAULT 0,
+    -- Of clients that do not name them: how many are at work.
+    sub_agents INTEGER NOT NULL DEFAULT 0,
+    -- The name of the summary that the client works with since its last compaction.
+    snapshot TEXT NOT NULL DEFAULT '',
+    -- What was read in it, whatever its readers have forgotten since.
+    total_reads INTEGER NOT NULL DEFAULT 0,
+    tokens_full INTEGER NOT NULL DEFAULT 0,
+    tokens_sent INTEGER NOT NULL DEFAULT 0,
+    overhead_tokens INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
-CREATE INDEX sessions_by_activity ON sessions (last_active);
 
 CREATE TABLE reads (
     session_id TEXT NOT NULL,
@@ -52,6 +63,8 @@ CREATE TABLE reads (
     source_map TEXT,
     context_epoch INTEGER NOT NULL,
     seen_ranges TEXT NOT NULL,
+    -- Whether the eyes know where the file ends.
+    seen_end INTEGER NOT NULL,
     batch INTEGER NOT NULL,
     -- The delivery that this row sums up; 0 once what the eyes hold is in doubt.
     delivery INTEGER NOT NULL,
@@ -61,7 +74,7 @@ CREATE INDEX reads_by_file ON reads (file_path);
 CREATE INDEX reads_by_content ON reads (content_hash);
 
 CREATE TABLE deliveries (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL,
     agent_id TEXT NOT NULL,
     file_path TEXT NOT NULL,
@@ -78,7 +91,6 @@ CREATE TABLE deliveries (
     payload TEXT,
     payload_hash TEXT
 );
-CREATE INDEX deliveries_by_session ON deliveries (session_id, agent_id, file_path);
 
 CREATE TABLE file_registry (
     file_path TEXT PRIMARY KEY,
@@ -153,7 +165,7 @@ CREATE TABLE precomputed_reads (
 ) WITHOUT ROWID;
 
 CREATE TABLE read_events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL,
     agent_id TEXT NOT NULL DEFAULT '',
     file_path TEXT NOT NULL,
@@ -170,11 +182,9 @@ CREATE TABLE read_events (
     shown_at INTEGER,
     rendered TEXT NOT NULL
 );
-CREATE INDEX events_by_session ON read_events (session_id, id);
-CREATE INDEX events_by_file ON read_events (file_path, id);
 
 CREATE TABLE edit_events (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     session_id TEXT NOT NULL,
     agent_id TEXT NOT NULL DEFAULT '',
     file_path TEXT NOT NULL,

@@ -126,7 +126,7 @@ impl Writing<'_> {
 
     /// Clears what idle sessions left: reads, events, patches. Their contents go when the cache is collected; the
     /// registry stays.
-    fn expire(&self) -> Result<()> {
+    pub(super) fn expire(&self) -> Result<()> {
         let over = self.now - seconds(self.options.ttl);
         let mut find = self
             .transaction
@@ -161,6 +161,6 @@ impl Writing<'_> {
     }
 }
 
-fn seconds(duration: Duration) -> i64 {
+pub(super) fn seconds(duration: Duration) -> i64 {
     i64::try_from(duration.as_secs()).unwrap_or(i64::MAX)
 }

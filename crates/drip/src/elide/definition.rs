@@ -12,7 +12,8 @@ pub(super) struct Outline {
     /// In the order of their first lines, outer before inner.
     pub(super) definitions: Vec<Definition>,
     pub(super) docs: Vec<Doc>,
-    /// Lines that must stay visible wherever they stand: macro definitions and inclusions.
+    /// Lines that must stay visible wherever they stand, in order: macro definitions, inclusions, and what is declared
+    /// without braces.
     pub(super) pinned: Vec<usize>,
 }
 
@@ -58,18 +59,26 @@ pub(super) fn outline(language: Language, text: &str) -> Option<Outline> {
     }
     let mut outline = match spec.shape {
         Shape::Indented => indented::outline(text)?,
-        Shape::Declared(table) => bracketed(spec, text, |code| declared::find(code, table))?,
+        Shape::Declared(table) => bracketed(spec, text, |code| (declared::find(code, table), Vec::new()))?,
         Shape::Introduced(table) => bracketed(spec, text, |code| introduced::find(code, table))?,
-        Shape::Script => bracketed(spec, text, script::find)?,
+        Shape::Script => bracketed(spec, text, |code| (script::find(code), Vec::new()))?,
     };
     outline.definitions.sort_by_key(|definition| (definition.first_line, usize::MAX - definition.last_line));
     Some(outline)
 }
 
-fn bracketed(spec: &'static Spec, text: &str, find: impl Fn(&Code) -> Vec<Definition>) -> Option<Outline> {
+/// The outline by what a search finds: definitions, and more lines that must stay visible.
+fn bracketed(
+    spec: &'static Spec,
+    text: &str,
+    find: impl Fn(&Code) -> (Vec<Definition>, Vec<usize>),
+) -> Option<Outline> {
     let lexed = lex::lex(spec, text).ok()?;
     let code = Code::new(text, lexed.tokens)?;
-    Some(Outline { definitions: find(&code), docs: lexed.docs, pinned: lexed.pinned })
+    let (definitions, mut pinned) = find(&code);
+    pinned.extend(lexed.pinned);
+    pinned.sort_unstable();
+    Some(Outline { definitions, docs: lexed.docs, pinned })
 }
 
 /// A carriage return alone ends a line for some compilers and not for others.

@@ -11,11 +11,15 @@ use readers::Reader;
 
 pub(super) struct IntroducedTable {
     functions: &'static [(&'static str, Reader)],
+    /// Keywords of functions and types that may have no braces, so that we do not know where they end.
+    braceless: &'static [&'static str],
     /// Keywords before a name and members.
     containers: &'static [&'static str],
     container_header: Rule,
     /// Words that may stand before either and belong to it.
     modifiers: &'static [&'static str],
+    /// Whether `->` stands before the names of members.
+    arrow_members: bool,
     /// Groups that are not code, by the index at which one begins; answers the index after it.
     skip: fn(&Code, usize) -> Option<usize>,
 }
@@ -59,26 +63,42 @@ struct Finder<'a> {
     places: HashMap<usize, Place>,
 }
 
-pub(super) fn find(code: &Code, table: &'static IntroducedTable) -> Vec<Definition> {
+/// The definitions, and the lines of others whose ends we do not know.
+pub(super) fn find(code: &Code, table: &'static IntroducedTable) -> (Vec<Definition>, Vec<usize>) {
     let mut finder = Finder { code, places: HashMap::new() };
-    let mut found = Vec::new();
+    let (mut found, mut pinned) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < code.len() {
         let word = code.word(at);
-        if !word.is_empty() && !matches!(code.punct_before(at), b'.' | b'\\' | b'>') {
+        if !word.is_empty() && !is_member(code, table, at) {
             if let Some((_, reader)) = table.functions.iter().find(|(keyword, _)| *keyword == word) {
-                found.extend(reader(&mut finder, at).map(|Header { name, open }| {
-                    code.definition(&name, Kind::Declared, start(code, table, at), open)
-                }));
+                match reader(&mut finder, at) {
+                    Some(Header { name, open }) => {
+                        let first = start(code, table, at);
+                        found.push(code.definition(&name, Kind::Declared, first, open));
+                    }
+                    None if table.braceless.contains(&word) => pinned.push(code.line(at)),
+                    None => {}
+                }
+            } else if table.braceless.contains(&word) {
+                pinned.push(code.line(at));
             } else if table.containers.contains(&word) && code.punct_before(at) != b':' {
-                let container = finder.container(table, at);
-                found
-                    .extend(container.map(|(name, open)| code.container(name, start(code, table, at), open)));
+                match finder.container(table, at) {
+                    Some((name, open)) => found.push(code.container(name, start(code, table, at), open)),
+                    None if code.is_word(at + 1) => pinned.push(code.line(at)),
+                    None => {}
+                }
             }
         }
         at = (table.skip)(code, at).unwrap_or(at + 1);
     }
-    found
+    (found, pinned)
+}
+
+/// Whether a word is the name of something inside something else, and so no keyword.
+fn is_member(code: &Code, table: &IntroducedTable, at: usize) -> bool {
+    let arrow = table.arrow_members && at > 1 && code.pair(at - 2, *b"->");
+    arrow || matches!(code.punct_before(at), b'.' | b'\\')
 }
 
 impl<'a> Finder<'a> {
@@ -215,17 +235,21 @@ const SCALA_HEADER: Rule = Rule {
 
 pub(super) const RUST: IntroducedTable = IntroducedTable {
     functions: &[("fn", readers::rust_fn)],
+    braceless: &["type"],
     containers: &["struct", "enum", "union", "trait", "mod", "macro_rules"],
     container_header: RUST_HEADER,
     modifiers: &["pub", "const", "async", "unsafe", "extern", "default", "safe", "auto", "gen"],
+    arrow_members: false,
     skip: skip_macro_call,
 };
 
 pub(super) const GO: IntroducedTable = IntroducedTable {
     functions: &[("func", readers::go_func)],
+    braceless: &[],
     containers: &["type"],
     container_header: GO_TYPE,
     modifiers: &[],
+    arrow_members: false,
     skip: skip_nothing,
 };
 
@@ -234,6 +258,7 @@ pub(super) const KOTLIN: IntroducedTable = IntroducedTable {
     functions: &[
         ("fun", readers::kotlin_fun), ("init", readers::bare_member), ("constructor", readers::kotlin_constructor),
     ],
+    braceless: &["fun"],
     containers: &["class", "interface", "object"],
     container_header: KOTLIN_HEADER,
     modifiers: &[
@@ -241,6 +266,7 @@ pub(super) const KOTLIN: IntroducedTable = IntroducedTable {
         "tailrec", "operator", "infix", "external", "data", "sealed", "enum", "annotation", "inner", "value", "companion",
         "expect", "actual", "fun", "const", "lateinit", "noinline", "crossinline",
     ],
+    arrow_members: false,
     skip: skip_nothing,
 };
 
@@ -251,6 +277,7 @@ pub(super) const SWIFT: IntroducedTable = IntroducedTable {
         ("var", readers::swift_property), ("subscript", readers::swift_property), ("get", readers::swift_accessor),
         ("set", readers::swift_accessor), ("willSet", readers::swift_accessor), ("didSet", readers::swift_accessor),
     ],
+    braceless: &["typealias"],
     containers: &["class", "struct", "enum", "protocol", "extension", "actor"],
     container_header: SWIFT_HEADER,
     modifiers: &[
@@ -258,25 +285,30 @@ pub(super) const SWIFT: IntroducedTable = IntroducedTable {
         "mutating", "nonmutating", "required", "convenience", "indirect", "lazy", "weak", "unowned", "dynamic",
         "optional", "prefix", "postfix", "infix", "nonisolated", "isolated", "distributed", "consuming", "borrowing",
     ],
+    arrow_members: false,
     skip: skip_nothing,
 };
 
 #[rustfmt::skip]
 pub(super) const SCALA: IntroducedTable = IntroducedTable {
     functions: &[("def", readers::scala_def)],
+    braceless: &["def", "type"],
     containers: &["class", "trait", "object", "enum"],
     container_header: SCALA_HEADER,
     modifiers: &[
         "private", "protected", "override", "final", "sealed", "abstract", "implicit", "lazy", "case", "inline",
         "transparent", "open", "infix", "opaque",
     ],
+    arrow_members: false,
     skip: skip_nothing,
 };
 
 pub(super) const PHP: IntroducedTable = IntroducedTable {
     functions: &[("function", readers::php_function)],
+    braceless: &[],
     containers: &["class", "interface", "trait", "enum"],
     container_header: FREE,
     modifiers: &["public", "private", "protected", "static", "abstract", "final", "readonly"],
+    arrow_members: true,
     skip: skip_nothing,
 };

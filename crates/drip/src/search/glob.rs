@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use ignore::overrides::{Override, OverrideBuilder};
+use kit::text;
 
 use crate::ignored::{Entry, Ignored};
 
@@ -15,6 +16,8 @@ use crate::ignored::{Entry, Ignored};
 pub const MOST: usize = 1_000;
 /// Deeper directories are not entered: the seed's cap.
 const DEEPEST: usize = 20;
+/// No path is longer, and compiling a pattern takes time.
+const LONGEST: usize = 4096;
 
 /// The files that match.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,10 +51,14 @@ pub struct GlobError {
 /// directory of `ignored`; an absolute pattern needs no root. When `deadline` has passed, the answer is what was found
 /// so far, and says so.
 pub fn glob(root: &Path, pattern: &str, ignored: &Ignored, deadline: Duration) -> Result<Found, GlobError> {
+    let failed = |why: String| GlobError { pattern: text::head(pattern, 200).to_owned(), why };
+    if pattern.len() > LONGEST {
+        return Err(failed(format!("it has more than {LONGEST} bytes")));
+    }
     let root = ignored.absolute(root);
     let (start, rest) = split(&root, pattern);
     let start = ignored.absolute(&start);
-    let wrong = |error: ignore::Error| GlobError { pattern: pattern.to_owned(), why: error.to_string() };
+    let wrong = |error: ignore::Error| failed(error.to_string());
     let mut matcher = OverrideBuilder::new(&start);
     // In a file of rules this would be a comment.
     let rest = if rest.starts_with('#') { format!("\\{rest}") } else { rest };
@@ -61,7 +68,7 @@ pub fn glob(root: &Path, pattern: &str, ignored: &Ignored, deadline: Duration) -
         Search { matcher: &matcher, ignored, newest: BinaryHeap::new(), total: 0, hidden, cut: false };
     // A pattern may lead into a directory that is ignored as a whole.
     if ignored.verdict(&start, Entry::Folder).is_free() {
-        search.walk(start, Instant::now().checked_add(deadline));
+        search.walk(start, depth(&rest), Instant::now().checked_add(deadline));
     } else {
         search.hidden.folders += 1;
     }
@@ -85,6 +92,16 @@ fn split(root: &Path, pattern: &str) -> (PathBuf, String) {
     (start, if taken == 0 { rest.to_owned() } else { format!("/{rest}") })
 }
 
+/// How many directories deep a match can be.
+fn depth(rest: &str) -> usize {
+    match rest.strip_prefix('/') {
+        // Only directories end in a slash.
+        Some(names) if names.is_empty() || names.ends_with('/') => 0,
+        Some(names) if !names.contains("**") => DEEPEST.min(names.matches('/').count() + 1),
+        _ => DEEPEST,
+    }
+}
+
 struct Search<'a> {
     matcher: &'a Override,
     ignored: &'a Ignored,
@@ -96,8 +113,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn walk(&mut self, start: PathBuf, deadline: Option<Instant>) {
-        let mut folders = vec![(start, 1)];
+    fn walk(&mut self, start: PathBuf, deepest: usize, deadline: Option<Instant>) {
+        let mut folders = Vec::from_iter((deepest > 0).then_some((start, 1)));
         while let Some((folder, depth)) = folders.pop() {
             // What vanished or may not be read holds nothing to list.
             for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -106,11 +123,11 @@ impl Search<'_> {
                     return;
                 }
                 match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => {
-                        if !self.is_free(&entry.path(), Entry::Folder) {
-                            self.hidden.folders += 1;
-                        } else if depth < DEEPEST {
+                    Ok(kind) if kind.is_dir() && depth < deepest => {
+                        if self.is_free(&entry.path(), Entry::Folder) {
                             folders.push((entry.path(), depth + 1));
+                        } else {
+                            self.hidden.folders += 1;
                         }
                     }
                     Ok(kind) if kind.is_file() => self.look_at(&entry),
@@ -162,6 +179,15 @@ mod tests {
             ("", "/r", ""),
         ] {
             assert_eq!(split(root, pattern), (PathBuf::from(start), rest.to_owned()), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn no_directory_is_entered_in_vain() {
+        for (rest, deepest) in
+            [("/", 0), ("/*.rs", 1), ("/a*/b", 2), ("/{a,b/c}.rs", 2), ("/**/x", DEEPEST), ("*.rs", DEEPEST)]
+        {
+            assert_eq!(depth(rest), deepest, "{rest}");
         }
     }
 }

@@ -69,8 +69,10 @@ impl Finding {
             State::CoveredByGlobal => Check::ok(&subject, "covered by the global set-up"),
             State::Complete(Mode::Rewrite) => Check::ok(&subject, "set up"),
             State::Complete(Mode::Deny) => Check::ok(&subject, "set up (deny)"),
-            State::Twice(_) => Check::warn(&subject, "set up here and globally with another command; both run")
-                .hint(format!("`{spoken} uninstall --agent {}`", self.agent.name())),
+            State::Twice(_) => {
+                Check::warn(&subject, "set up here and globally with another command; both run")
+                    .hint(format!("`{spoken} uninstall --agent {}`", self.agent.name()))
+            }
             State::Partial { missing, unsafe_without } => {
                 let finding = format!("set up in part; missing: {}", missing.join(", "));
                 let check = if *unsafe_without { Check::fail } else { Check::warn };
@@ -128,7 +130,8 @@ fn look(agent: Agent, scope: Scope, ground: &Ground) -> Look {
         (0, _) => State::Absent,
         _ => State::Partial { missing: tally.missing, unsafe_without: tally.unsafe_without },
     };
-    let strays = tally.programs.iter().filter_map(|program| stray(Path::new(program), &ground.drip)).collect();
+    let strays =
+        tally.programs.iter().filter_map(|program| stray(Path::new(program), &ground.drip)).collect();
     Look { finding: Finding { agent, scope, state, strays }, programs: tally.programs }
 }
 

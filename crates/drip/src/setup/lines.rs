@@ -1,8 +1,8 @@
 //! A block of whole lines at the end of a text, and the text without it. It never knows what the lines say.
 //!
-//! [`cut`] is the exact inverse of [`append`]: a block behind a finished line brings its own line end, a block behind
-//! an unfinished one (or in an empty file) brings the line break before it instead. Only a file that we made begins with
-//! a block, and so only such a file goes when nothing is left in it.
+//! [`cut`] is the exact inverse of [`append`]: a block behind a finished line brings a line end like that line's, a
+//! block behind an unfinished one (or in an empty file) brings the line break before it instead. Only a file that we
+//! made begins with a block, and so only such a file goes when nothing is left in it.
 
 use std::ops::Range;
 
@@ -19,25 +19,32 @@ pub(super) fn append(text: Option<&str>, block: &str) -> String {
 
 /// The text without the lines in `range`, which ends before a line end. None if the file was made for them.
 pub(super) fn cut(text: &str, range: Range<usize>) -> Option<String> {
-    let block = &text[range.clone()];
-    // The lines around may have come later, and from another editor.
-    let newline = newline_of(if block.contains(['\n', '\r']) { block } else { text });
-    let (before, behind) = (&text[..range.start], &text[range.end..]);
-    if let Some(behind) = behind.strip_prefix(newline) {
+    let (before, block, behind) = (&text[..range.start], &text[range.clone()], &text[range.end..]);
+    let last = LINE_ENDS.into_iter().find(|end| before.ends_with(end)).unwrap_or("");
+    let next = LINE_ENDS.into_iter().find(|end| behind.starts_with(end)).unwrap_or("");
+    if next.is_empty() && !behind.is_empty() {
+        // Somebody wrote on in our last line.
+        return Some([before, behind].concat());
+    }
+    // If the two differ, one of them was written later, and by another editor.
+    let ours = before.is_empty() || last == next || last_line_end(block) == Some(next);
+    if ours && !next.is_empty() {
+        let behind = &behind[next.len()..];
         return (!before.is_empty() || !behind.is_empty()).then(|| [before, behind].concat());
     }
-    let unfinished = behind.is_empty() || behind.starts_with(['\n', '\r']);
-    let before = if unfinished { before.strip_suffix(newline).unwrap_or(before) } else { before };
-    Some([before, behind].concat())
+    Some([&before[..before.len() - last.len()], behind].concat())
 }
 
-/// How the lines of a text end: as its first line does.
+/// How the lines of a text end: as its last one does.
 pub(super) fn newline_of(text: &str) -> &'static str {
-    match text.find('\n') {
-        Some(at) if text[..at].ends_with('\r') => "\r\n",
-        None if text.contains('\r') => "\r",
-        _ => "\n",
-    }
+    last_line_end(text).unwrap_or("\n")
+}
+
+const LINE_ENDS: [&str; 3] = ["\r\n", "\n", "\r"];
+
+fn last_line_end(text: &str) -> Option<&'static str> {
+    let lines = &text[..=text.rfind(['\n', '\r'])?];
+    LINE_ENDS.into_iter().find(|end| lines.ends_with(end))
 }
 
 #[cfg(test)]
@@ -51,7 +58,9 @@ mod tests {
 
     #[test]
     fn what_was_appended_is_cut_without_a_trace() {
-        for text in ["", "\n", "a", "a\n", "a\n\n", "a\r\n", "a\r\nb", "a\r", "a\rb", "a\nb\r", "\r\n\na", " "] {
+        for text in
+            ["", "\n", "a", "a\n", "a\n\n", "a\r\n", "a\r\nb", "a\r", "a\rb", "a\nb\r", "\r\n\na", " "]
+        {
             let with = append(Some(text), "<<\n>>");
             assert_eq!(cut(&with, where_in(&with)).as_deref(), Some(text), "{with:?}");
         }

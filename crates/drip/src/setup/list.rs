@@ -103,12 +103,19 @@ impl List {
                 return Removed::Whole;
             }
         }
-        let comma = match (comma, index) {
-            (None, 1..) => self.comma_after(text, self.items[index - 1].end),
-            (comma, _) => comma,
+        let cuts = match (index, comma) {
+            // What stands behind the bracket says whose list this is, also of the items that are left.
+            (0, Some(comma)) if self.items.len() > 1 => {
+                let rest = &text[comma + 1..];
+                vec![item.clone(), comma..comma + 1 + rest.len() - rest.trim_start().len()]
+            }
+            (index, comma) => {
+                let previous = index.checked_sub(1).map(|previous| self.items[previous].end);
+                let comma = comma.or_else(|| self.comma_after(text, previous?));
+                let comma = comma.map(|comma| comma..comma + 1);
+                comma.into_iter().chain([self.with_space_before(text, item)]).collect()
+            }
         };
-        let mut cuts = vec![self.with_space_before(text, item)];
-        cuts.extend(comma.map(|comma| comma..comma + 1));
         Removed::Text(without(text, cuts))
     }
 
@@ -250,10 +257,20 @@ mod tests {
     }
 
     #[test]
+    fn an_item_that_goes_first_leaves_the_sign_of_whose_list_it_is() {
+        for (text, left) in
+            [("[9,1]", "[1]"), ("[ 9,1]", "[ 1]"), ("[9, 1\n]", "[1\n]"), ("[\n 9,\n 1\n]", "[\n 1\n]")]
+        {
+            assert_eq!(list(text).remove(text, 0), Removed::Text(left.to_owned()));
+        }
+    }
+
+    #[test]
     fn a_comment_before_an_item_never_swallows_what_follows_it() {
         for (text, index, left) in [
             ("[1, // c\n9, 2]", 1, "[1, // c\n 2]"),
             ("[1, // c\n9]", 1, "[1 // c\n]"),
+            ("[9, // c\n1]", 0, "[// c\n1]"),
             ("[// c\n9]", 0, "[// c\n]"),
             ("[1, // c\n9\n]", 1, "[1 // c\n]"),
         ] {

@@ -1,6 +1,7 @@
 //! Our words in the files that an agent reads at the start: a block between two markers, and the line that imports
 //! one. Everything outside is the user's and stays byte for byte; it never knows which files there are.
 
+use std::iter;
 use std::ops::Range;
 
 use super::lines;
@@ -66,7 +67,9 @@ impl Block {
         while let Some(start) = text[from..].find(self.open).map(|start| from + start) {
             let Some(end) = text[start..].find(self.close) else {
                 return match self.unclosed {
-                    Unclosed::Everything => Ok(vec![0..text.trim_end_matches(['\n', '\r']).len()]),
+                    Unclosed::Everything => {
+                        Ok(iter::once(0..text.trim_end_matches(['\n', '\r']).len()).collect())
+                    }
                     Unclosed::Unknown => {
                         Err(Fault::Unfit(format!("`{}` is not closed by `{}`", self.open, self.close)))
                     }
@@ -127,10 +130,7 @@ mod tests {
     #[test]
     fn an_old_block_is_renewed_where_it_stands_and_a_second_one_goes() {
         let text = "x\n<!-- a -->\nold\n<!-- /a -->\ny\n<!-- a --><!-- /a -->\nz";
-        assert_eq!(
-            BLOCK.put(Some(text)).unwrap(),
-            "x\n<!-- a -->\none\ntwo\n<!-- /a -->\ny\nz"
-        );
+        assert_eq!(BLOCK.put(Some(text)).unwrap(), "x\n<!-- a -->\none\ntwo\n<!-- /a -->\ny\nz");
         assert_eq!(BLOCK.take(text).unwrap().unwrap(), "x\ny\nz");
     }
 

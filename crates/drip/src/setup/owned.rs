@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::tree::{Node, Syntax};
+use super::tree::{Node, Syntax, words};
 use super::wanted::{own_hook, own_server};
 
 /// One entry of ours.
@@ -55,21 +55,24 @@ fn owned_hooks(hooks: &Node, at: usize, counts: bool, found: &mut Vec<Own>) {
     for (event_at, (event, groups)) in hooks.members().iter().enumerate() {
         let counts = counts && is_last(hooks.members(), event_at);
         for (group_at, group) in groups.elements().iter().enumerate() {
-            let matcher = group.get("matcher").and_then(Node::text).filter(|matcher| !matcher.is_empty());
-            for (list_at, (_, list)) in group.members().iter().enumerate().filter(|(_, (key, _))| key == "hooks") {
-                for (hook_at, hook) in list.elements().iter().enumerate() {
-                    let mut path = vec![at, event_at, group_at];
-                    // A group with nothing but ours in it is ours.
-                    if list.elements().len() > 1 {
-                        path.extend([list_at, hook_at]);
-                    }
-                    found.extend(own_entry(hook, event, matcher, path, counts));
-                }
-            }
+            owned_in_group(group, event, &[at, event_at, group_at], counts, found);
         }
         // Once, a hook of ours was registered as a member of an object, where no client ever looked for it.
         for (hook_at, (_, hook)) in groups.members().iter().enumerate() {
             found.extend(own_entry(hook, event, None, vec![at, event_at, hook_at], false));
+        }
+    }
+}
+
+fn owned_in_group(group: &Node, event: &str, path: &[usize], counts: bool, found: &mut Vec<Own>) {
+    let matcher = group.get("matcher").and_then(Node::text).filter(|matcher| !matcher.is_empty());
+    let lists = || group.members().iter().enumerate().filter(|(_, (key, _))| key == "hooks");
+    let hooks: usize = lists().map(|(_, (_, list))| list.elements().len()).sum();
+    for (list_at, (_, list)) in lists() {
+        for (hook_at, hook) in list.elements().iter().enumerate() {
+            // A group with nothing but ours in it is ours.
+            let rest: &[usize] = if hooks == 1 { &[] } else { &[list_at, hook_at] };
+            found.extend(own_entry(hook, event, matcher, [path, rest].concat(), counts));
         }
     }
 }
@@ -83,7 +86,8 @@ fn own_entry(hook: &Node, event: &str, matcher: Option<&str>, path: Vec<usize>, 
 }
 
 fn owned_servers(servers: &Node, at: usize, counts: bool, table: &'static str, found: &mut Vec<Own>) {
-    for (server_at, (_, server)) in servers.members().iter().enumerate().filter(|(_, (key, _))| key == "drip") {
+    for (server_at, (_, server)) in servers.members().iter().enumerate().filter(|(_, (key, _))| key == "drip")
+    {
         let counts = counts && is_last(servers.members(), server_at);
         let Some((program, command, args)) = own_server_entry(server) else { continue };
         let at_text = command.range.start;
@@ -94,10 +98,10 @@ fn owned_servers(servers: &Node, at: usize, counts: bool, table: &'static str, f
 
 fn own_server_entry(server: &Node) -> Option<(String, Written, Written)> {
     let (command, args) = (server.get("command")?, server.get("args")?);
-    let words: Option<Vec<&str>> = args.elements().iter().map(Node::text).collect();
-    let words = words?;
-    let program = own_server(command.text()?, &words)?.to_owned();
-    let args = Written { value: Syntax::Json.words(&words), range: args.range.clone() };
+    let given: Option<Vec<&str>> = args.elements().iter().map(Node::text).collect();
+    let given = given?;
+    let program = own_server(command.text()?, &given)?.to_owned();
+    let args = Written { value: words(&given), range: args.range.clone() };
     let command = Written { value: command.text()?.to_owned(), range: command.range.clone() };
     Some((program, command, args))
 }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::lines;
 use super::list::{List, splice};
 use super::owned::{What, owned};
-use super::tree::{Fault, Kind, Node, Shape, Syntax, remove};
+use super::tree::{Fault, Kind, Node, Shape, Syntax, remove, words};
 use super::wanted::{Hook, Server, Wanted};
 use super::{json, toml};
 
@@ -27,8 +27,12 @@ pub(super) fn register(syntax: Syntax, text: Option<&str>, wanted: &Wanted) -> R
     for missing in missing {
         text = Some(add(syntax, text.as_deref(), wanted, missing)?);
     }
-    // Nothing is wanted by nobody: every client gets hooks or a server.
-    text.ok_or_else(|| Fault::Unfit("there is nothing to register".to_owned()))
+    let text = text.expect("every client gets hooks or a server, so there is text now");
+    // A client that cannot read its settings does not start: better no hooks than that.
+    match survey(syntax, Some(&text), wanted) {
+        Ok(survey) if survey.missing.is_empty() => Ok(text),
+        _ => Err(Fault::Unfit("it is written in a way that drip cannot add to".to_owned())),
+    }
 }
 
 /// The settings without anything of ours. None if the file was made for it.
@@ -73,7 +77,8 @@ pub(super) fn survey(syntax: Syntax, text: Option<&str>, wanted: &Wanted) -> Res
         let fit = match &own.what {
             What::Hook { event, matcher, name, command } => {
                 let same = |hook: &&Hook| {
-                    (hook.event, hook.matcher, hook.name) == (event.as_str(), matcher.as_deref(), name.as_str())
+                    (hook.event, hook.matcher, hook.name)
+                        == (event.as_str(), matcher.as_deref(), name.as_str())
                 };
                 let found = hooks.iter().position(same).filter(|_| own.counts);
                 found.map(|index| command.differs(syntax, &wanted.command(hooks.remove(index))))
@@ -82,8 +87,8 @@ pub(super) fn survey(syntax: Syntax, text: Option<&str>, wanted: &Wanted) -> Res
                 let found = server.filter(|server| server.table == *table && own.counts);
                 server = server.filter(|_| found.is_none());
                 found.map(|server| {
-                    let words = syntax.words(&server.args);
-                    let stale = (args.value != words).then(|| (args.range.clone(), words));
+                    let wanted_args = words(&server.args);
+                    let stale = (args.value != wanted_args).then(|| (args.range.clone(), wanted_args));
                     command.differs(syntax, &wanted.drip).or(stale)
                 })
             }
@@ -104,14 +109,18 @@ pub(super) fn survey(syntax: Syntax, text: Option<&str>, wanted: &Wanted) -> Res
 fn add(syntax: Syntax, text: Option<&str>, wanted: &Wanted, missing: Missing) -> Result<String, Fault> {
     let (path, last) = match missing {
         Missing::Hook(hook) => (vec!["hooks", hook.event], Entry::Element(group(syntax, wanted, hook))),
-        Missing::Server(server) => (vec![server.table], Entry::Member("drip", server_shape(syntax, wanted, server))),
+        Missing::Server(server) => {
+            (vec![server.table], Entry::Member("drip", server_shape(syntax, wanted, server)))
+        }
     };
     let root = text.map_or(Ok(None), |text| syntax.parse(text))?;
     let (Some(text), Some(root)) = (text, &root) else {
         return Ok(match syntax {
             Syntax::Json => {
-                let (name, shape) = wrapped(&path, last).into_member();
-                json::with_root(text, (&name, &shape))
+                let Entry::Member(name, shape) = wrapped(&path, last) else {
+                    unreachable!("a path has at least one name")
+                };
+                json::with_root(text, (name, &shape))
             }
             Syntax::Toml => lines::append(text, &section(wanted, missing)),
         });
@@ -138,15 +147,6 @@ fn add(syntax: Syntax, text: Option<&str>, wanted: &Wanted, missing: Missing) ->
 enum Entry<'a> {
     Element(Shape),
     Member(&'a str, Shape),
-}
-
-impl Entry<'_> {
-    fn into_member(self) -> (String, Shape) {
-        match self {
-            Entry::Member(name, shape) => (name.to_owned(), shape),
-            Entry::Element(shape) => (String::new(), shape),
-        }
-    }
 }
 
 /// The entry within the members that are missing on the way to it.
@@ -216,7 +216,7 @@ fn group(syntax: Syntax, wanted: &Wanted, hook: &Hook) -> Shape {
 fn server_shape(syntax: Syntax, wanted: &Wanted, server: Server) -> Shape {
     Shape::Map(vec![
         ("command".to_owned(), Shape::Plain(syntax.literal(&wanted.drip))),
-        ("args".to_owned(), Shape::Plain(syntax.words(&server.args))),
+        ("args".to_owned(), Shape::Plain(words(&server.args))),
     ])
 }
 
@@ -225,7 +225,7 @@ fn section(wanted: &Wanted, missing: Missing) -> String {
     let remark = toml::REMARK;
     match missing {
         Missing::Server(server) => {
-            let (command, args) = (toml::literal(&wanted.drip), Syntax::Toml.words(&server.args));
+            let (command, args) = (toml::literal(&wanted.drip), words(&server.args));
             format!("{remark}\n[{}.drip]\ncommand = {command}\nargs = {args}", server.table)
         }
         Missing::Hook(hook) => {

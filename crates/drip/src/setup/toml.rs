@@ -1,6 +1,7 @@
 //! TOML as people write it: where its values stand, over tables, dotted keys, inline tables and arrays of tables. It
 //! never knows what the values mean.
 
+use std::iter;
 use std::ops::Range;
 
 use toml_edit::{Document, Item, Key, Table, Value};
@@ -32,8 +33,7 @@ pub(super) fn render(shape: &Shape) -> String {
     match shape {
         Shape::Plain(text) => text.clone(),
         Shape::Map(members) => {
-            let members: Vec<_> =
-                members.iter().map(|(name, shape)| render_member((name, shape))).collect();
+            let members: Vec<_> = members.iter().map(|(name, shape)| render_member((name, shape))).collect();
             format!("{{ {} }}", members.join(", "))
         }
         Shape::Seq(items) => format!("[ {} ]", items.iter().map(render).collect::<Vec<_>>().join(", ")),
@@ -50,7 +50,8 @@ pub(super) fn literal(value: &str) -> String {
 
 fn table_node(text: &str, table: &Table) -> Node {
     let header = table.span().filter(|header| !header.is_empty()).map(|header| {
-        let end = table.get_values().iter().filter_map(|(_, value)| value.span()).map(|value| value.end).max();
+        let end =
+            table.get_values().iter().filter_map(|(_, value)| value.span()).map(|value| value.end).max();
         let start = with_remark(text, line_start(text, header.start));
         start..line_end(text, end.unwrap_or(0).max(header.end))
     });
@@ -70,8 +71,8 @@ fn item_node(text: &str, key: Range<usize>, item: &Item) -> Node {
     match item {
         Item::Value(value) => {
             let node = value_node(value);
-            let lines = vec![line_start(text, key.start)..line_end(text, node.range.end)];
-            Node { lines, ..node }
+            let line = line_start(text, key.start)..line_end(text, node.range.end);
+            Node { lines: iter::once(line).collect(), ..node }
         }
         Item::Table(table) => table_node(text, table),
         Item::ArrayOfTables(tables) => {
@@ -115,7 +116,7 @@ fn list(range: &Range<usize>, items: impl Iterator<Item = Range<usize>>) -> List
 }
 
 /// What stands above each table that we add, so that a reader knows whose it is.
-pub(super) const REMARK: &str = "# drip: `drip uninstall --agent codex` takes this out again";
+pub(super) const REMARK: &str = "# by drip; `drip uninstall --agent codex` takes it out";
 
 /// The start of the line above `start` if that is our remark.
 fn with_remark(text: &str, start: usize) -> usize {

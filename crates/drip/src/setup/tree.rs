@@ -68,12 +68,12 @@ impl Syntax {
             Syntax::Toml => toml::literal(value),
         }
     }
+}
 
-    /// A list of strings in one line.
-    pub(super) fn words(self, words: &[&str]) -> String {
-        let words: Vec<_> = words.iter().map(|word| kit::text::json_string(word)).collect();
-        format!("[{}]", words.join(", "))
-    }
+/// A list of plain strings in one line, which both languages write alike.
+pub(super) fn words(words: &[&str]) -> String {
+    let words: Vec<_> = words.iter().map(|word| kit::text::json_string(word)).collect();
+    format!("[{}]", words.join(", "))
 }
 
 impl Node {
@@ -112,7 +112,7 @@ impl Node {
         match &self.kind {
             Kind::Map(members) => &members[index].1,
             Kind::Seq(elements) => &elements[index],
-            Kind::Text(_) | Kind::Other => panic!("a path leads through maps and lists only"),
+            Kind::Text(_) | Kind::Other => unreachable!("a path leads through maps and lists only"),
         }
     }
 

@@ -127,7 +127,8 @@ pub(super) fn own_hook(command: &str) -> Option<(String, String)> {
     let mut words = shlex::split(command)?;
     let (name, hook) = (words.pop()?, words.pop()?);
     let tables = [CLAUDE_REWRITE, CLAUDE_DENY, CODEX, GEMINI];
-    let known = FORMER.contains(&name.as_str()) || tables.iter().copied().flatten().any(|hook| hook.name == name);
+    let known =
+        FORMER.contains(&name.as_str()) || tables.iter().copied().flatten().any(|hook| hook.name == name);
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let program = own_program(&words)?;
     (hook == "hook" && known).then(|| (program.to_owned(), name))

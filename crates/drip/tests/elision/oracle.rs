@@ -75,7 +75,7 @@ pub(crate) fn check(
                 // A witness that cannot read the file cannot contradict.
                 match testimony {
                     Err(error) if errors_before == 0 => return Err(error),
-                    Err(_) => report.unconfirmed += 1,
+                    Err(e) => { eprintln!("UNCONF {e}"); report.unconfirmed += 1 }
                     Ok(()) => {}
                 }
             }
@@ -169,9 +169,10 @@ fn name_matches(node: Node, text: &str, symbol: &str) -> Result<(), String> {
     };
     let squeeze = |name: &str| name.split_whitespace().collect::<String>();
     let (name, symbol) = (squeeze(&text[name.byte_range()]), squeeze(symbol));
-    // Accessors go by their property's name, keys by what is between their quotes.
+    // Accessors go by their property's name, keys by what is between their quotes, and templates by what they specialise.
     let accessor = matches!(name.as_str(), "get" | "set" | "init" | "add" | "remove");
-    if name.trim_matches(['"', '\'']).ends_with(symbol.trim_start_matches('~')) || accessor {
+    let special = name.ends_with('>') && name.contains(&format!("{symbol}<"));
+    if name.trim_matches(['"', '\'']).ends_with(symbol.trim_start_matches('~')) || accessor || special {
         Ok(())
     } else {
         Err(format!("the stub says {symbol}, the function is called {name}"))
@@ -294,6 +295,13 @@ fn is_outer_statement(witness: &Witness, node: Node) -> bool {
             | "field_declaration_list"
             | "interface_body"
             | "enum_body"
+            | "enum_class_body"
+            | "protocol_body"
+            | "template_body"
+            | "block"
+            | "preproc_if"
+            | "preproc_ifdef"
+            | "preproc_else"
     );
     outer
         && node.is_named()
@@ -398,7 +406,7 @@ fn witness(language: Language) -> Witness {
             grammars: vec![tree_sitter_rust::LANGUAGE.into()],
             functions: &["function_item"],
             kept: &["function_item", "enum_item", "trait_item", "mod_item", "union_item"],
-            bodiless: &["macro_definition"],
+            bodiless: &["macro_definition", "struct_item", "type_item"],
         },
         Language::JavaScript => Witness {
             grammars: vec![tree_sitter_javascript::LANGUAGE.into(), tree_sitter_typescript::LANGUAGE_TSX.into()],
@@ -410,7 +418,7 @@ fn witness(language: Language) -> Witness {
             grammars: vec![tree_sitter_go::LANGUAGE.into()],
             functions: &["function_declaration", "method_declaration"],
             kept: &["function_declaration", "method_declaration"],
-            bodiless: &["import_declaration"],
+            bodiless: &["import_declaration", "type_declaration"],
         },
         Language::Java => Witness {
             grammars: vec![tree_sitter_java::LANGUAGE.into()],
@@ -426,33 +434,34 @@ fn witness(language: Language) -> Witness {
             },
             functions: &["function_definition"],
             kept: &["function_definition", "struct_specifier", "union_specifier", "enum_specifier", "class_specifier", "namespace_definition"],
-            bodiless: &["preproc_def", "preproc_function_def", "preproc_include"],
+            bodiless: &["preproc_def", "preproc_function_def", "preproc_include", "type_definition", "alias_declaration"],
         },
         Language::CSharp => Witness {
             grammars: vec![tree_sitter_c_sharp::LANGUAGE.into()],
             functions: &["method_declaration", "constructor_declaration", "destructor_declaration", "operator_declaration",
                 "conversion_operator_declaration", "accessor_declaration", "local_function_statement"],
-            kept: &["class_declaration", "struct_declaration", "interface_declaration", "enum_declaration", "record_declaration"],
+            kept: &["class_declaration", "struct_declaration", "interface_declaration", "enum_declaration", "record_declaration",
+                "local_function_statement"],
             bodiless: &["using_directive"],
         },
         Language::Kotlin => Witness {
             grammars: vec![tree_sitter_kotlin_ng::LANGUAGE.into()],
             functions: &["function_declaration", "secondary_constructor", "anonymous_initializer"],
             kept: &["function_declaration", "class_declaration", "object_declaration"],
-            bodiless: &["import"],
+            bodiless: &["import", "class_declaration"],
         },
         Language::Swift => Witness {
             grammars: vec![tree_sitter_swift::LANGUAGE.into()],
             functions: &["function_declaration", "init_declaration", "deinit_declaration", "computed_property", "computed_getter",
                 "computed_setter", "willset_clause", "didset_clause", "subscript_declaration"],
             kept: &["function_declaration", "class_declaration", "protocol_declaration"],
-            bodiless: &["import_declaration"],
+            bodiless: &["import_declaration", "typealias_declaration"],
         },
         Language::Scala => Witness {
             grammars: vec![tree_sitter_scala::LANGUAGE.into()],
             functions: &["function_definition"],
             kept: &["function_definition", "class_definition", "object_definition", "trait_definition", "enum_definition"],
-            bodiless: &[],
+            bodiless: &["class_definition", "object_definition", "trait_definition", "type_definition"],
         },
         Language::Php => Witness {
             grammars: vec![tree_sitter_php::LANGUAGE_PHP.into()],
@@ -470,6 +479,6 @@ fn script() -> Witness {
         functions: &["function_declaration", "generator_function_declaration", "function_expression", "generator_function",
             "arrow_function", "method_definition"],
         kept: &["function_declaration", "generator_function_declaration", "class_declaration", "interface_declaration", "enum_declaration"],
-        bodiless: &["import_statement"],
+        bodiless: &["import_statement", "type_alias_declaration"],
     }
 }

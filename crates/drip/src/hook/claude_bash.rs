@@ -1,0 +1,47 @@
+//! Claude Code's shell, after it ran a command that only shows a file. The client counts that as a read, whatever its
+//! model then sees of it.
+
+use serde_json::{Map, Value, json};
+
+use super::command;
+use super::output::{self, Output};
+use super::payload::{Event, ShellInput};
+use super::world::{Reply, Trouble, World};
+use crate::settings::Agent;
+
+/// More than this the client may cut or put into a file, after we have seen it whole.
+const MOST: usize = 25_000;
+
+/// `claude-post-bash`.
+pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
+    let Some(event) = Event::<ShellInput, Map<String, Value>>::of(input, &["Bash"])? else {
+        return Ok(Reply::Nothing);
+    };
+    let caller = world.caller(&event.who(), Agent::Claude);
+    let command = event.tool_input.and_then(|input| input.command);
+    let (Some(caller), Some(command), Some(response)) = (caller, command, event.tool_response) else {
+        return Ok(Reply::Nothing);
+    };
+    let (Some(shows), Some(shown)) = (command::parse(&command), plain_output(&response)) else {
+        return Ok(Reply::Nothing);
+    };
+    let output = Output { path: &shows.path, lines: shows.lines, shown, most: MOST };
+    let said = output::answer(world, &caller, &output)?;
+    Ok(said.map_or(Reply::Nothing, |said| {
+        let mut response = response.clone();
+        response.insert("stdout".to_owned(), Value::from(said.trim_end_matches('\n')));
+        Reply::Json(json!({"hookSpecificOutput": {
+            "hookEventName": "PostToolUse",
+            "updatedToolOutput": response,
+        }}))
+    }))
+}
+
+/// What the command printed, if the model is shown that and nothing else.
+fn plain_output(response: &Map<String, Value>) -> Option<&str> {
+    let is_empty =
+        |value: &Value| matches!(value, Value::Null | Value::Bool(false)) || value.as_str() == Some("");
+    let alone = response.iter().all(|(key, value)| matches!(key.as_str(), "stdout" | "noOutputExpected") || is_empty(value));
+    let shown = response.get("stdout")?.as_str()?;
+    (alone && !shown.is_empty() && shown.len() <= MOST).then_some(shown)
+}

@@ -1,0 +1,106 @@
+//! A file as plain text, without numbers: what shells and Gemini's reading tool show. What was shown is held against the
+//! disk; where it is not the same, nothing is said and nothing is written down.
+
+use super::command::Lines;
+use super::numbered;
+use super::owed::{Owed, owed};
+use super::world::{Trouble, World};
+use crate::caller::Caller;
+use crate::database::Form;
+use crate::desk::{self, Desk, Look};
+use crate::ledger::View;
+use crate::lines::{Span, Text};
+use crate::plan::{Ask, Limits, Plan, Shape, Why};
+use crate::read;
+use crate::render::{self, Answer, Kind, Words};
+
+/// What a tool showed.
+pub(super) struct Output<'a> {
+    /// As it was spelled.
+    pub(super) path: &'a str,
+    pub(super) lines: Lines,
+    pub(super) shown: &'a str,
+    /// How long an answer may be.
+    pub(super) most: usize,
+}
+
+/// What to show instead, if anything.
+pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<Option<String>, Trouble> {
+    if world.settings.disabled || output.shown.is_empty() {
+        return Ok(None);
+    }
+    let Some(located) = world.locate(output.path, caller) else { return Ok(None) };
+    let Some(now) = world.load_plain(&located) else { return Ok(None) };
+    let window = output.lines.asked(now.count());
+    if !is_shown(&now, window, output.shown) {
+        return Ok(None);
+    }
+    world.store(|database| {
+        let mut desk = Desk { database, settings: &world.settings, caller };
+        let look = desk.look(&located.key, &now)?;
+        if look.head().is_none() && !world.may_keep(&located, caller) {
+            return Ok(None);
+        }
+        let (view, language) = (look.view.as_ref(), read::language_of(&located));
+        let ask = Ask { now: &now, window, view, language, name: read::name_of(&located), shape: Shape::Diff, foreseen: look.foreseen.as_deref() };
+        let owed = owed(&desk, &located, &now, &look)?;
+        let path = kit::text::plain(output.path);
+        let words = Words { path: &path, ..Words::default() };
+        let (plan, answer, after) = decide(world, &ask, &look, &owed, &words, output);
+        let form = if answer.kind == Kind::Certificate { Form::Nothing } else { desk::form(&plan, &now) };
+        desk.deliver(&located.key, &look, &answer, form, after, Some(&plan))?;
+        if owed != Owed::Nothing && window.is_none() {
+            desk.database.settle_edit(&caller.eyes(), &located.key)?;
+        }
+        let is_ours = !matches!(answer.kind, Kind::Native | Kind::Passthrough);
+        Ok(is_ours.then_some(answer.text))
+    })
+}
+
+fn decide(
+    world: &World,
+    ask: &Ask,
+    look: &Look,
+    owed: &Owed,
+    words: &Words,
+    output: &Output,
+) -> (Plan, Answer, View) {
+    let own = match ask.window.and_then(|window| ask.now.clip(window)) {
+        Some(lines) if Some(lines) != ask.now.span() => Plan::Part(lines),
+        _ => Plan::Whole(Why::First),
+    };
+    let native = |kind: Kind| {
+        let answer = numbered::native(kind, None, output.shown.len());
+        (own.clone(), answer, own.after(ask))
+    };
+    let fits = |answer: &Answer| answer.text.len() < output.shown.len().min(output.most);
+    match (owed, ask.window, &look.view) {
+        (Owed::Certificate(touched), None, Some(view)) => {
+            let answer = render::certificate(ask.now, touched, words);
+            match fits(&answer) {
+                true => (Plan::Unchanged(None), answer, view.clone()),
+                false => native(Kind::Native),
+            }
+        }
+        (Owed::Text, None, _) => native(Kind::Passthrough),
+        _ => {
+            let edited = if *owed == Owed::Nothing { "" } else { " | as your edit left it" };
+            let words = Words { remarks: edited.to_owned(), ..words.clone() };
+            let limits = Limits { elision: None, ..world.settings.limits };
+            let (plan, answer) = render::answer(ask, &limits, &words);
+            match plan {
+                Plan::Unchanged(_) | Plan::Delta(_) if fits(&answer) => {
+                    let after = plan.after(ask);
+                    (plan, answer, after)
+                }
+                _ => native(Kind::Native),
+            }
+        }
+    }
+}
+
+/// Whether the output is these lines, to the byte; tools take off the last line end.
+fn is_shown(now: &Text, window: Option<Span>, shown: &str) -> bool {
+    let expected = window.map_or(now.as_str(), |window| now.slice(window));
+    shown == expected || expected.strip_suffix('\n') == Some(shown)
+}

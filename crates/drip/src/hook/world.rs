@@ -1,0 +1,174 @@
+//! What a hook may know of the world: settings, the store, the log, and how a path and a caller are found. Knows no
+//! client's words.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use kit::invocation::{Environment, Program};
+use kit::log::Log;
+use kit::process::Job;
+use kit::{Failure, Invocation, Places};
+use serde_json::Value;
+
+use super::payload::Who;
+use crate::caller::Caller;
+use crate::database::{Database, DatabaseError, Options};
+use crate::ignored::{self, Ignored};
+use crate::lines::Text;
+use crate::load::{self, Loaded, Symlinks};
+use crate::read::{self, Located};
+use crate::session::{self, AgentId, Parent, Session, SessionId};
+use crate::settings::{Agent, Settings};
+
+/// What a hook answers.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// The client goes on as if we were not there.
+    Nothing,
+    Json(Value),
+    Text(String),
+}
+
+/// Why a hook had to stay silent. No word of it is from a file or a prompt.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Trouble {
+    #[error("what the client sent is larger than 4 MiB")]
+    TooLarge,
+    #[error("what the client sent cannot be read: {0}")]
+    Unreadable(io::Error),
+    #[error("what the client sent is not understood, at line {line} column {column}")]
+    Malformed { line: usize, column: usize },
+    #[error(transparent)]
+    Store(#[from] DatabaseError),
+}
+
+impl From<serde_json::Error> for Trouble {
+    /// Without the parser's own words: they quote what they did not expect.
+    fn from(error: serde_json::Error) -> Trouble {
+        Trouble::Malformed { line: error.line(), column: error.column() }
+    }
+}
+
+/// The surroundings of one call.
+pub(super) struct World {
+    pub(super) settings: Settings,
+    pub(super) env: Environment,
+    places: Places,
+    program: Program,
+    cwd: PathBuf,
+    now_ms: i64,
+}
+
+impl World {
+    pub(super) fn new(invocation: &Invocation) -> Result<World, Failure> {
+        Ok(World {
+            settings: Settings::read(&invocation.env),
+            env: invocation.env.clone(),
+            places: invocation.places()?,
+            program: invocation.program.clone(),
+            cwd: invocation.cwd.clone(),
+            now_ms: invocation.clock.unix_ms(),
+        })
+    }
+
+    /// Opens the store for one piece of work. What the work recorded is recorded when it returns.
+    pub(super) fn store<T>(
+        &self,
+        work: impl FnOnce(&mut Database) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let root = self.settings.data_dir(&self.places);
+        let mut database = Database::open(&root, Options::from(&self.settings), self.now_ms)?;
+        for note in database.notes() {
+            self.record("store", &[("note", &format!("{note:?}"))]);
+        }
+        let done = work(&mut database)?;
+        if database.log_is_large() {
+            self.fold_log();
+        }
+        Ok(done)
+    }
+
+    /// The reader that a client names, if it does.
+    pub(super) fn caller(&self, who: &Who, client: Agent) -> Option<Caller> {
+        let id = who.session_id.as_deref().and_then(SessionId::new)?;
+        Some(self.caller_in(Session::explicit(id), who, client))
+    }
+
+    /// The reader that a client names, or the one that works here.
+    pub(super) fn caller_or_derived(&self, who: &Who, client: Agent) -> Caller {
+        self.caller(who, client).unwrap_or_else(|| {
+            let session =
+                session::derive(&self.settings.session, &self.cwd_of(who), Parent::of_this_process());
+            self.caller_in(session, who, client)
+        })
+    }
+
+    /// The file that a client means; none where its name cannot be one.
+    pub(super) fn locate(&self, spelled: &str, caller: &Caller) -> Option<Located> {
+        /// As long as the system takes them.
+        const LONGEST: usize = 4096;
+        let sane = !spelled.is_empty() && spelled.len() < LONGEST && !spelled.contains('\0');
+        sane.then(|| read::locate(spelled, &caller.cwd).ok()).flatten()
+    }
+
+    /// The text of a file to the byte, if it is one.
+    pub(super) fn load(&self, located: &Located) -> Option<String> {
+        match load::load(&located.path, load::Limits::new(self.settings.symlinks)) {
+            Loaded::Text { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A file that has its text as a client shows it, and so needs no thought about line ends.
+    pub(super) fn load_plain(&self, located: &Located) -> Option<Text> {
+        let text = self.load(located)?;
+        (super::page::as_shown(&text) == text).then(|| Text::new(text))
+    }
+
+    /// Whether a file may be remembered at all.
+    pub(super) fn may_keep(&self, located: &Located, caller: &Caller) -> bool {
+        let is_link =
+            || located.path.symlink_metadata().is_ok_and(|metadata| metadata.file_type().is_symlink());
+        if self.settings.symlinks == Symlinks::Refuse && is_link() {
+            return false;
+        }
+        self.ignored(&caller.cwd).verdict_of_read(&located.path).is_free()
+    }
+
+    pub(super) fn ignored(&self, cwd: &Path) -> Ignored {
+        Ignored::load(ignored::Places {
+            cwd,
+            home: Some(&self.places.home),
+            extra: self.settings.ignore_file.as_deref(),
+        })
+    }
+
+    pub(super) fn log(&self, hook: &str, trouble: &Trouble) {
+        self.record("hook", &[("hook", hook), ("error", &trouble.to_string())]);
+    }
+
+    fn record(&self, event: &str, fields: &[(&str, &str)]) {
+        // A log that cannot be written is not worth failing for.
+        let _ = Log::of("drip", &self.places).record(self.now_ms, event, fields);
+    }
+
+    fn caller_in(&self, session: Session, who: &Who, client: Agent) -> Caller {
+        let agent = who.agent_id.as_deref().map_or_else(AgentId::main, AgentId::new);
+        Caller { session, agent, cwd: self.cwd_of(who), client: Some(client) }
+    }
+
+    fn cwd_of(&self, who: &Who) -> PathBuf {
+        who.cwd.as_ref().map(|cwd| self.cwd.join(cwd)).unwrap_or_else(|| self.cwd.clone())
+    }
+
+    /// Folding waits for the disk, and the client waits for us: another process does it.
+    fn fold_log(&self) {
+        let started = self.program.sibling("drip").map_err(|failure| failure.to_string()).and_then(|drip| {
+            let job = Job::new(drip).args(["cache", "fold"]).envs(self.env.iter());
+            job.detach().map_err(|error| error.to_string())
+        });
+        if let Err(error) = started {
+            self.record("fold", &[("error", &error)]);
+        }
+    }
+}
