@@ -21,6 +21,7 @@ pub(crate) const BINARIES: &[Binary] = &[
         size: Some(600_000),
         start_ms: 0.3,
     },
+    Binary { name: "drip", package: "drip", profile: "dist-small", size: Some(5_000_000), start_ms: 2.0 },
     Binary { name: "clai", package: "clai", profile: "dist", size: Some(8_000_000), start_ms: 5.0 },
     Binary { name: "clai-daemon", package: "clai", profile: "dist", size: Some(8_000_000), start_ms: 5.0 },
     Binary { name: "scrimp", package: "scrimp", profile: "dist", size: None, start_ms: 10.0 },

@@ -29,16 +29,16 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
 }
 
 /// Keys are saved here, not tokens: `clai replay` counts those.
-pub fn savings(_: &Places) -> Result<Vec<savings::Row>, Failure> {
+pub fn savings(_: &Invocation, _: &Places) -> Result<Vec<savings::Row>, Failure> {
     Ok(Vec::new())
 }
 
 pub const FILES: &[Entry] = config::ENTRIES;
 
-/// Those of the settings, of where histories are, and what the scripts of the shells look at.
+/// Those of the settings, what the scripts of the shells look at, what they tell the hook, and where histories are.
 pub const VARIABLES: &[Variable] = {
-    const OTHERS: [&[Variable]; 3] = [SHELLS, config::VARIABLES, import::VARIABLES];
-    const COUNT: usize = KEYS.len() + OTHERS[0].len() + OTHERS[1].len() + OTHERS[2].len();
+    const OTHERS: [&[Variable]; 4] = [SHELLS, wire::clai::VARIABLES, config::VARIABLES, import::VARIABLES];
+    const COUNT: usize = KEYS.len() + OTHERS[0].len() + OTHERS[1].len() + OTHERS[2].len() + OTHERS[3].len();
     const ALL: [Variable; COUNT] = {
         let mut all = [SHELLS[0]; COUNT];
         let mut next = 0;
@@ -68,18 +68,6 @@ const SHELLS: &[Variable] = &[
         meaning: "set and not empty: the shell's script does nothing",
         default: "unset",
     },
-    Variable { name: "CLAI_NO_RECORD", meaning: "1: what is run is not sent", default: "0" },
-    Variable {
-        name: "CLAI_EPHEMERAL",
-        meaning: "1: learn from what is run, never write it down",
-        default: "0",
-    },
-    Variable { name: "CLAI_ACTOR", meaning: "who types, if not the person", default: "the person" },
-    Variable {
-        name: "CLAI_SESSION_ID",
-        meaning: "the session of this shell; its script sets it",
-        default: "unset",
-    },
     Variable { name: "CLAI_GHOST_STYLE", meaning: "how zsh draws what may come next", default: "fg=8" },
     Variable { name: "CLAI_PREFIX", meaning: "what is typed so far, for `clai suggest`", default: "nothing" },
 ];
@@ -95,7 +83,7 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        for name in ["CLAI_DB_DIR", "CLAI_ACTOR", "CLAI_SCORER", "HISTFILE", "CLAI_OFF"] {
+        for name in ["CLAI_DB_DIR", "CLAI_CMD", "CLAI_ACTOR", "CLAI_SCORER", "HISTFILE", "CLAI_OFF"] {
             assert!(names.contains(&name), "{name}");
         }
     }

@@ -135,15 +135,6 @@ impl Database {
         self.now_ms / 1000
     }
 
-    /// For whoever has questions that only a person asks.
-    pub(crate) fn connection(&self) -> &Connection {
-        &self.connection
-    }
-
-    pub(crate) fn options(&self) -> &Options {
-        &self.options
-    }
-
     /// Contents too large for a row.
     pub(crate) fn blobs(&self) -> Result<Blobs> {
         Ok(Blobs::open(&self.root.join("cache"), Durability::Cached)?)

@@ -35,6 +35,8 @@ pub struct Replayed {
     pub native: u64,
     /// What drip would have sent, its own words included.
     pub sent: u64,
+    /// The same two for reads of a file that was read before.
+    pub again: (u64, u64),
     /// The file that gained least of those read more than once: its name, native and sent.
     pub worst: Option<(String, u64, u64)>,
 }
@@ -58,7 +60,11 @@ pub fn replay(commits: &Commits, limits: &Limits) -> Replayed {
     let mut files: HashMap<&str, (usize, u64, u64)> = HashMap::new();
     let mut sum = Replayed { commits: commits.count, ..Replayed::default() };
     for version in &commits.versions {
-        let (native, sent, after) = read(version, held.get(version.path.as_str()), &limits);
+        let before = held.get(version.path.as_str());
+        let (native, sent, after) = read(version, before, &limits);
+        if before.is_some() {
+            sum.again = (sum.again.0 + native, sum.again.1 + sent);
+        }
         held.insert(&version.path, after);
         let file = files.entry(&version.path).or_default();
         *file = (file.0 + 1, file.1 + native, file.2 + sent);

@@ -6,6 +6,7 @@ use kit::Failure;
 
 use crate::history::{self, GitError, Replayed};
 use crate::plan::Limits;
+use crate::render::percent;
 
 /// Enough to see how a project is worked on, and read within a second.
 const COMMITS: usize = 40;
@@ -19,12 +20,20 @@ pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
 }
 
 fn told(replayed: &Replayed) -> Vec<String> {
-    let Replayed { commits, files, reads, native, sent, worst } = replayed;
+    let Replayed { commits, files, reads, native, sent, again, worst } = replayed;
     let mut lines = vec![
         format!("the last {commits} commits here, replayed as an agent reads the files again: {reads} reads of {files} files"),
         format!("native   {:>11} tokens", thousands(*native)),
         format!("drip     {:>11} tokens    {} % less", thousands(*sent), replayed.percent()),
     ];
+    if again.0 > 0 {
+        lines.push(format!(
+            "of that, read again: {} tokens became {}, {} % less",
+            thousands(again.0),
+            thousands(again.1),
+            percent(again.0, again.1)
+        ));
+    }
     if let Some((path, native, sent)) = worst {
         let (path, native, sent) = (plain(path), thousands(*native), thousands(*sent));
         lines.push(format!("least gained in {path}: {native} tokens became {sent}"));

@@ -23,7 +23,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, TestCaseResult, TestRunner};
 
-const CASES: u32 = 1500;
+const CASES: u32 = 1000;
 const REWRITE: Action = Action::Init(Mode::Rewrite);
 
 /// The settings after `action`, which is made in the settings alone.

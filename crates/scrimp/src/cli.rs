@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
-use kit::{Failure, Form, Invocation};
+use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::tools::Tool;
 
@@ -80,28 +80,18 @@ pub(crate) fn parse(invocation: &Invocation, tools: &[Tool]) -> Result<Request, 
 /// Help or version, coloured only for somebody who looks at it and does not mind.
 pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
     let rendered = asked.render();
-    if invocation.terminal.stdout && invocation.env.text("NO_COLOR").is_none() {
-        return rendered.ansi().to_string();
-    }
-    rendered.to_string()
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
 }
 
-/// What the parser did not understand, in our words: its first paragraph, and what was probably meant.
+/// What the parser did not understand, in our words, and what was probably meant.
 pub(crate) fn usage(error: &clap::Error) -> Failure {
-    let said = error.render().to_string();
-    let paragraph: Vec<&str> = said.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
-    let paragraph = paragraph.join(" ");
-    let failure = Failure::usage(paragraph.strip_prefix("error: ").unwrap_or(&paragraph));
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
-        ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
         _ => None,
     });
-    match meant {
-        Some(word) => failure.hint(format!("did you mean `{word}`? `scrimp --help` lists everything")),
-        None => failure.hint("`scrimp --help`"),
-    }
+    usage::refused(&error.render().to_string(), meant, "scrimp")
 }
 
 pub(crate) fn completions(tools: &[Tool], shell: Shell) -> String {

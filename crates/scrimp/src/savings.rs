@@ -8,7 +8,7 @@ pub(crate) fn run(invocation: &mut Invocation, tools: &[Tool], form: Form) -> Re
     let places = invocation.places()?;
     let mut rows = Vec::new();
     for tool in tools {
-        rows.extend((tool.savings)(&places)?);
+        rows.extend((tool.savings)(invocation, &places)?);
     }
     let text = match form {
         Form::Json => savings::to_json(&rows),

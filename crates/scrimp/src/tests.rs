@@ -21,7 +21,9 @@ const ECHO: Tool = Tool {
     command: || clap::Command::new("echo").arg(clap::arg!(--loud "Say it loudly")),
     tour: |_| Ok(tour::Sight { title: "Echo".into(), lines: vec!["it came back".into()] }),
     doctor: |_, _| vec![Check::fail("echo", "no mountain").hint("`climb`")],
-    savings: |_| Ok(vec![savings::Row { tool: "echo".into(), what: "shouts".into(), without: 10, with: 4 }]),
+    savings: |_, _| {
+        Ok(vec![savings::Row { tool: "echo".into(), what: "shouts".into(), without: 10, with: 4 }])
+    },
     files: &[],
     variables: &[],
 };

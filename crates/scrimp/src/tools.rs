@@ -16,20 +16,33 @@ pub struct Tool {
     pub command: fn() -> clap::Command,
     pub tour: tour::Stop,
     pub doctor: fn(&Invocation, &Places) -> Vec<Check>,
-    pub savings: fn(&Places) -> Result<Vec<savings::Row>, Failure>,
+    pub savings: fn(&Invocation, &Places) -> Result<Vec<savings::Row>, Failure>,
     pub files: &'static [Entry],
     pub variables: &'static [Variable],
 }
 
 /// In the order of the tour.
-pub const TOOLS: &[Tool] = &[Tool {
-    name: clai::front::NAME,
-    about: clai::front::ABOUT,
-    run: clai::run,
-    command: clai::front::command,
-    tour: clai::front::tour,
-    doctor: clai::front::doctor,
-    savings: clai::front::savings,
-    files: clai::front::FILES,
-    variables: clai::front::VARIABLES,
-}];
+pub const TOOLS: &[Tool] = &[
+    Tool {
+        name: drip::front::NAME,
+        about: drip::front::ABOUT,
+        run: drip::run,
+        command: drip::front::command,
+        tour: drip::front::tour,
+        doctor: drip::front::doctor,
+        savings: drip::front::savings,
+        files: drip::front::FILES,
+        variables: drip::front::VARIABLES,
+    },
+    Tool {
+        name: clai::front::NAME,
+        about: clai::front::ABOUT,
+        run: clai::run,
+        command: clai::front::command,
+        tour: clai::front::tour,
+        doctor: clai::front::doctor,
+        savings: clai::front::savings,
+        files: clai::front::FILES,
+        variables: clai::front::VARIABLES,
+    },
+];

@@ -191,7 +191,7 @@ fn wrong_usage_ends_with_two_and_says_what_was_wrong() {
     assert_snapshot!(run(&home, &["doctor", "--jsno"]).transcript(), @r"
     --- stderr
     error: unexpected argument '--jsno' found
-    hint: did you mean `--json`? `scrimp --help` lists everything
+    hint: did you mean `--json`? `scrimp --help` lists what there is
     [exit status: 2]
     ");
 }

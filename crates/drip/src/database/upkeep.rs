@@ -177,10 +177,7 @@ impl Database {
 
 impl Writing<'_> {
     fn live(&self) -> Result<Vec<Digest>> {
-        let find = format!(
-            "SELECT hash FROM ({KEPT}) WHERE storage = 'file'
-             UNION SELECT content_hash FROM precomputed_reads WHERE new_content IS NULL"
-        );
+        let find = format!("SELECT DISTINCT hash FROM ({KEPT}) WHERE storage = 'file'");
         let mut statement = self.transaction.prepare(&find)?;
         let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
         let hashes = rows.collect::<std::result::Result<Vec<_>, _>>()?;

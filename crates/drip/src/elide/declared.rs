@@ -21,6 +21,10 @@ pub(super) struct DeclaredTable {
     trailers: &'static [&'static str],
     /// Words before the bodies of a property.
     accessors: &'static [&'static str],
+    /// Words before the declaration of a type without a body of its own.
+    aliases: &'static [&'static str],
+    /// Whether functions can be declared inside functions.
+    nested: bool,
     /// Words that a colon follows among members.
     labels: &'static [&'static str],
     /// Whether constructors can initialise members before their body.
@@ -38,13 +42,16 @@ struct Members<'a> {
     accessors: bool,
 }
 
-pub(super) fn find(code: &Code, table: &'static DeclaredTable) -> Vec<Definition> {
+/// The definitions, and the lines of others whose ends we do not know.
+pub(super) fn find(code: &Code, table: &'static DeclaredTable) -> (Vec<Definition>, Vec<usize>) {
     let mut found = Vec::new();
     let mut left = vec![Members { from: 0, to: code.len(), name: "", accessors: false }];
     while let Some(members) = left.pop() {
         scan(code, table, &members, &mut found, &mut left);
     }
-    found
+    let local = |at: &usize| is_alias(code, table, *at) || (table.nested && is_local_function(code, table, *at));
+    let pinned = (0..code.len()).filter(local).map(|at| code.line(at)).collect();
+    (found, pinned)
 }
 
 fn scan<'a>(
@@ -128,6 +135,29 @@ fn find_local_types(code: &Code, table: &DeclaredTable, open: usize, found: &mut
     }
 }
 
+/// `typedef … Name` and `using Name = …`.
+fn is_alias(code: &Code, table: &DeclaredTable, at: usize) -> bool {
+    table.aliases.contains(&code.word(at)) && (code.word(at) != "using" || code.punct(at + 2) == b'=')
+}
+
+/// `Type name<T>(…) {`, also with an arrow or constraints. Among members it is a method, and no harm is done.
+fn is_local_function(code: &Code, table: &DeclaredTable, at: usize) -> bool {
+    let typed = match code.word_before(at) {
+        "" => matches!(code.punct_before(at), b'>' | b']' | b'?' | b'*' | b')'),
+        word => !table.statements.contains(&word) && !["new", "is", "and", "or", "not"].contains(&word),
+    };
+    if !code.is_word(at) || !typed {
+        return false;
+    }
+    let parameters = match code.punct(at + 1) {
+        b'<' => header::after_angles(code, at + 1, code.len().min(at + LONGEST_HEADER)),
+        _ => Some(at + 1),
+    };
+    let Some(parameters) = parameters.filter(|at| code.punct(*at) == b'(') else { return false };
+    let next = code.after(parameters);
+    (code.punct(next) == b'{' || code.pair(next, *b"=>") || code.word(next) == "where")
+}
+
 #[rustfmt::skip]
 pub(super) const C_FAMILY: DeclaredTable = DeclaredTable {
     containers: &["struct", "union", "enum", "class", "namespace"],
@@ -148,6 +178,8 @@ pub(super) const C_FAMILY: DeclaredTable = DeclaredTable {
     ],
     trailers: &["const", "volatile", "noexcept", "override", "final", "mutable", "throw"],
     accessors: &[],
+    aliases: &["typedef", "using"],
+    nested: false,
     labels: &["public", "private", "protected", "signals", "slots", "Q_SIGNALS", "Q_SLOTS"],
     initialisers: true,
     last_word_names: true,
@@ -167,6 +199,8 @@ pub(super) const JAVA: DeclaredTable = DeclaredTable {
     attributes: &[],
     trailers: &["throws"],
     accessors: &[],
+    aliases: &[],
+    nested: false,
     labels: &[],
     initialisers: false,
     last_word_names: false,
@@ -188,6 +222,8 @@ pub(super) const CSHARP: DeclaredTable = DeclaredTable {
     attributes: &[],
     trailers: &["where"],
     accessors: &["get", "set", "init", "add", "remove"],
+    aliases: &[],
+    nested: true,
     labels: &[],
     initialisers: true,
     last_word_names: false,

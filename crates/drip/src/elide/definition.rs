@@ -59,9 +59,9 @@ pub(super) fn outline(language: Language, text: &str) -> Option<Outline> {
     }
     let mut outline = match spec.shape {
         Shape::Indented => indented::outline(text)?,
-        Shape::Declared(table) => bracketed(spec, text, |code| (declared::find(code, table), Vec::new()))?,
+        Shape::Declared(table) => bracketed(spec, text, |code| declared::find(code, table))?,
         Shape::Introduced(table) => bracketed(spec, text, |code| introduced::find(code, table))?,
-        Shape::Script => bracketed(spec, text, |code| (script::find(code), Vec::new()))?,
+        Shape::Script => bracketed(spec, text, script::find)?,
     };
     outline.definitions.sort_by_key(|definition| (definition.first_line, usize::MAX - definition.last_line));
     Some(outline)

@@ -82,10 +82,10 @@ pub(super) fn find(code: &Code, table: &'static IntroducedTable) -> (Vec<Definit
                 }
             } else if table.braceless.contains(&word) {
                 pinned.push(code.line(at));
-            } else if table.containers.contains(&word) && code.punct_before(at) != b':' {
+            } else if table.containers.contains(&word) {
                 match finder.container(table, at) {
                     Some((name, open)) => found.push(code.container(name, start(code, table, at), open)),
-                    None if code.is_word(at + 1) => pinned.push(code.line(at)),
+                    None if code.is_word(at + 1) || code.punct(at + 1) == b'(' => pinned.push(code.line(at)),
                     None => {}
                 }
             }
@@ -97,8 +97,9 @@ pub(super) fn find(code: &Code, table: &'static IntroducedTable) -> (Vec<Definit
 
 /// Whether a word is the name of something inside something else, and so no keyword.
 fn is_member(code: &Code, table: &IntroducedTable, at: usize) -> bool {
-    let arrow = table.arrow_members && at > 1 && code.pair(at - 2, *b"->");
-    arrow || matches!(code.punct_before(at), b'.' | b'\\')
+    let after = |pair: [u8; 2]| at > 1 && code.pair(at - 2, pair);
+    let arrow = table.arrow_members && after(*b"->");
+    arrow || after(*b"::") || matches!(code.punct_before(at), b'.' | b'\\')
 }
 
 impl<'a> Finder<'a> {

@@ -21,9 +21,10 @@ struct Finder<'a> {
     places: HashMap<usize, Place>,
 }
 
-pub(super) fn find(code: &Code) -> Vec<Definition> {
+/// The definitions, and the lines of types that have no braces of their own.
+pub(super) fn find(code: &Code) -> (Vec<Definition>, Vec<usize>) {
     let mut finder = Finder { code, places: HashMap::new() };
-    let mut found = Vec::new();
+    let (mut found, mut pinned) = (Vec::new(), Vec::new());
     for at in 0..code.len() {
         if let Some(place) = finder.member_place(at) {
             let kind = if place == Place::Class { Kind::Declared } else { Kind::Assigned };
@@ -54,10 +55,13 @@ pub(super) fn find(code: &Code) -> Vec<Definition> {
                     finder.body(at + 2).map(|open| code.container(code.word(at + 1), start(code, at), open)),
                 );
             }
+            ("type", _) if code.is_word(at + 1) && matches!(code.punct(at + 2), b'=' | b'<') => {
+                pinned.push(code.line(at));
+            }
             _ => {}
         }
     }
-    found
+    (found, pinned)
 }
 
 impl Finder<'_> {

@@ -122,22 +122,18 @@ fn node(value: &Value<'_>) -> Node {
 
 fn object_node(object: &Object<'_>, range: Range<usize>) -> Node {
     let items = object.properties.iter().map(|member| member.start()..member.end());
-    let list = list(&range, items);
+    let list = List::within(&range, Comments::Slashes, items);
     let members =
         object.properties.iter().map(|member| (member.name.as_str().to_owned(), node(&member.value)));
     Node { kind: Kind::Map(members.collect()), list: Some(list), ..Node::other(range) }
 }
 
 fn array_node(array: &Array<'_>, range: Range<usize>) -> Node {
-    let list = list(&range, array.elements.iter().map(|item| item.start()..item.end()));
+    let items = array.elements.iter().map(|item| item.start()..item.end());
+    let list = List::within(&range, Comments::Slashes, items);
     Node {
         kind: Kind::Seq(array.elements.iter().map(node).collect()),
         list: Some(list),
         ..Node::other(range)
     }
-}
-
-fn list(range: &Range<usize>, items: impl Iterator<Item = Range<usize>>) -> List {
-    let comments = Comments::Slashes;
-    List { comments, open: range.start + 1, close: range.end - 1, items: items.collect() }
 }

@@ -63,6 +63,15 @@ pub(super) enum Removed {
 }
 
 impl List {
+    /// The list that is written in `range`, brackets included.
+    pub(super) fn within(
+        range: &Range<usize>,
+        comments: Comments,
+        items: impl IntoIterator<Item = Range<usize>>,
+    ) -> List {
+        List { comments, open: range.start + 1, close: range.end - 1, items: items.into_iter().collect() }
+    }
+
     /// The text with one more item at the end of the list.
     pub(super) fn append(&self, text: &str, style: &Style, render: impl FnOnce(&Spot) -> String) -> String {
         let Some(last) = self.items.last() else { return self.append_first(text, style, render) };

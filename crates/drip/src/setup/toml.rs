@@ -90,7 +90,8 @@ fn value_node(value: &Value) -> Node {
         Value::String(string) => Node { kind: Kind::Text(string.value().clone()), ..Node::other(range) },
         Value::Array(array) => {
             let elements: Vec<_> = array.iter().map(value_node).collect();
-            let list = list(&range, elements.iter().map(|element| element.range.clone()));
+            let items = elements.iter().map(|element| element.range.clone());
+            let list = List::within(&range, Comments::Hash, items);
             Node { kind: Kind::Seq(elements), list: Some(list), ..Node::other(range) }
         }
         Value::InlineTable(table) => {
@@ -103,16 +104,11 @@ fn value_node(value: &Value) -> Node {
                 items.push(start..node.range.end);
                 members.push((name.join("."), if path.len() == 1 { node } else { Node::other(node.range) }));
             }
-            let list = list(&range, items.into_iter());
+            let list = List::within(&range, Comments::Hash, items);
             Node { kind: Kind::Map(members), list: Some(list), ..Node::other(range) }
         }
         _ => Node::other(range),
     }
-}
-
-fn list(range: &Range<usize>, items: impl Iterator<Item = Range<usize>>) -> List {
-    let comments = Comments::Hash;
-    List { comments, open: range.start + 1, close: range.end.saturating_sub(1), items: items.collect() }
 }
 
 /// What stands above each table that we add, so that a reader knows whose it is.

@@ -13,6 +13,8 @@ pub(crate) struct Claude {
     session: String,
     agent: Option<String>,
     mechanism: Mechanism,
+    /// What the person has set.
+    pub(crate) env: Vec<(&'static str, &'static str)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +54,7 @@ impl Claude {
     pub(crate) fn with(mechanism: Mechanism) -> Claude {
         let home = Home::new();
         home.clock();
-        Claude { home, session: "3f1c9a52-main".into(), agent: None, mechanism }
+        Claude { home, session: "3f1c9a52-main".into(), agent: None, mechanism, env: Vec::new() }
     }
 
     /// From now on it is this agent of the conversation that works; none is the main one.
@@ -65,12 +67,12 @@ impl Claude {
     }
 
     pub(crate) fn hook(&self, name: &str, payload: &Value) -> Output {
-        self.hook_with(name, payload.to_string(), &[])
+        self.hook_raw(name, payload.to_string())
     }
 
-    pub(crate) fn hook_with(&self, name: &str, input: impl AsRef<[u8]>, env: &[(&str, &str)]) -> Output {
+    pub(crate) fn hook_raw(&self, name: &str, input: impl AsRef<[u8]>) -> Output {
         let mut command = self.home.command(bin("drip"));
-        command.args(["hook", name]).envs(env.iter().copied());
+        command.args(["hook", name]).envs(self.env.iter().copied());
         self.home.run_with(&mut command, input)
     }
 

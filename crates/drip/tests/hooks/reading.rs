@@ -179,15 +179,20 @@ fn small_files_are_never_made_longer() {
 }
 
 #[test]
-fn the_gates_hold_and_their_alternative_too() {
-    let claude = Claude::new();
+fn the_gates_hold_and_so_does_their_alternative() {
+    let mut claude = Claude::new();
     let path = claude.home.write("a.txt", lines(2000));
     claude.read("a.txt", Part::All).is_native();
     let scattered = (1..=9).fold(lines(2000), |text, hundred| {
         text.replace(&format!("line {hundred}00 holds"), &format!("LINE {hundred}00"))
     });
-    fs::write(path, scattered).unwrap();
+    fs::write(&path, &scattered).unwrap();
     claude.read("a.txt", Part::All).is_native();
+    claude.env.push(("DRIP_DIFF_POLICY", "cheapest"));
+    fs::write(&path, lines(2000)).unwrap();
+    let seen = claude.read("a.txt", Part::All);
+    seen.is_ours("0\t[DRIP: delta only | 99%");
+    assert!(seen.text.contains("\t900\tline 900 holds"));
 }
 
 #[test]

@@ -256,7 +256,7 @@ fn after_annotation(code: &Code, at: usize) -> usize {
 }
 
 /// The index after `<…>`, if it ends before the brace.
-fn after_angles(code: &Code, from: usize, open: usize) -> Option<usize> {
+pub(super) fn after_angles(code: &Code, from: usize, open: usize) -> Option<usize> {
     let (mut at, mut angles) = (from, 0usize);
     while at < open {
         match code.punct(at) {
