@@ -17,6 +17,7 @@ const NEEDED: &[(&str, &str)] = &[
     ("curl", "curl"),
     ("shellcheck", "shellcheck"),
     ("make", "make"),
+    ("rg", "ripgrep"),
 ];
 
 /// Plugins of zsh that share the line with ours: in one of these folders, by the package's name.

@@ -8,7 +8,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::commands::{
-    cache, completions, doctor, init, mcp, meter, read, refresh, registry, replay, reset, sessions, source_map, verify, watch, why,
+    cache, completions, doctor, init, mcp, meter, read, refresh, registry, replay, reset, sessions,
+    source_map, verify, watch, why,
 };
 
 #[derive(Debug, Parser)]

@@ -221,6 +221,13 @@ pub(crate) fn store_failure(error: &DatabaseError) -> Failure {
     }
 }
 
+/// The same in one line, for those who go on without it.
+pub(crate) fn store_trouble(error: &DatabaseError) -> String {
+    let failure = store_failure(error).to_string();
+    let first = failure.lines().next().unwrap_or_default();
+    first.trim_start_matches("error: ").to_owned()
+}
+
 /// `-1,234` or `1,234`.
 pub(crate) fn signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };

@@ -34,7 +34,7 @@ impl Desk<'_> {
     /// What these eyes were shown of a file that now has this text.
     pub fn look(&self, path: &str, now: &Text) -> Result<Look> {
         let hash = now.hash();
-        let meeting = self.database.meet(&self.caller.session.id)?;
+        let meeting = self.database.meet(&self.caller.eyes())?;
         let head = match meeting.remembers {
             true => self.database.head(&self.caller.eyes(), path, meeting.epoch)?,
             false => None,
@@ -59,7 +59,8 @@ impl Desk<'_> {
         }
         let heads = self.database.heads_with_content(&self.caller.eyes(), &look.hash, look.meeting.epoch)?;
         let is_old_name = |(path, head): &(String, Head)| {
-            let holds_all = head.extent != Extent::Lines && now.span().is_some_and(|span| head.shown.covers(span));
+            let holds_all =
+                head.extent != Extent::Lines && now.span().is_some_and(|span| head.shown.covers(span));
             holds_all && !same_round(look.meeting, head) && Path::new(path).symlink_metadata().is_err()
         };
         Ok(heads.into_iter().find(is_old_name).map(|(path, _)| path))
@@ -91,7 +92,7 @@ impl Desk<'_> {
 
     /// Writes down that the reader was told that a file is gone.
     pub fn deliver_deleted(&mut self, path: &str, answer: &Answer) -> Result<bool> {
-        let meeting = self.database.meet(&self.caller.session.id)?;
+        let meeting = self.database.meet(&self.caller.eyes())?;
         let Some(head) =
             self.database.head(&self.caller.eyes(), path, meeting.epoch)?.filter(|_| meeting.remembers)
         else {

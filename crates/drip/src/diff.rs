@@ -66,21 +66,22 @@ pub fn changes(old: &Text, new: &Text) -> Vec<Change> {
 /// Whether everything outside of these changes is the same in both texts, and the changes are in order. What somebody
 /// compared before is believed only then.
 pub fn explains(changes: &[Change], old: &Text, new: &Text) -> bool {
-    let (old_lines, new_lines) = (old.lines(), new.lines());
+    let (old, new) = (old.lines(), new.lines());
+    let same = |in_old: Range<usize>, in_new: Range<usize>| {
+        old.get(in_old).zip(new.get(in_new)).is_some_and(|(old, new)| old == new)
+    };
     let mut at = (0, 0);
-    let end = Change { old: old_lines.len()..old_lines.len(), new: new_lines.len()..new_lines.len() };
-    for change in changes.iter().chain([&end]) {
-        let same = old_lines.get(at.0..change.old.start).zip(new_lines.get(at.1..change.new.start));
-        let is_last = std::ptr::eq(change, &end);
-        let apart = at == (0, 0) || is_last || change.old.start > at.0;
-        let changes_something = is_last || !(change.old.is_empty() && change.new.is_empty());
-        let in_order = change.old.start <= change.old.end && change.new.start <= change.new.end;
-        if !same.is_some_and(|(old, new)| old == new) || !apart || !changes_something || !in_order {
+    for change in changes {
+        let is_apart = at == (0, 0) || change.old.start > at.0;
+        let is_inside = old.get(change.old.clone()).is_some() && new.get(change.new.clone()).is_some();
+        let is_change = !change.old.is_empty() || !change.new.is_empty();
+        let reaches = same(at.0..change.old.start, at.1..change.new.start);
+        if !(is_apart && is_inside && is_change && reaches) {
             return false;
         }
         at = (change.old.end, change.new.end);
     }
-    true
+    same(at.0..old.len(), at.1..new.len())
 }
 
 /// Changes with lines around them; those whose surroundings meet share a hunk.

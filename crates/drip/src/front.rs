@@ -1,13 +1,13 @@
 //! What the front door needs to know of drip: its commands, its stop of the tour, its findings, what it saved, its files and variables.
 
-use kit::doctor::Check;
+use kit::doctor::{Check, Health};
 use kit::places::{Entry, Variable};
 use kit::{Failure, Invocation, Places, savings};
 
-use crate::commands::{self, store_failure};
+use crate::cli;
+use crate::commands::{self, Here, store_failure};
 use crate::database::{Database, Options, Scope};
 use crate::settings::{self, Settings};
-use crate::cli;
 
 pub use crate::commands::run;
 pub use crate::tour::stop as tour;
@@ -23,9 +23,15 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
     let named = |check: Check| Check {
         subject: NAME.into(),
         finding: format!("{}: {}", check.subject, check.finding),
+        // Among the findings about everything, only what is wrong is worth a word more.
+        hint: check.hint.filter(|_| check.health != Health::Ok),
         ..check
     };
-    commands::doctor::checks(invocation, places).into_iter().map(named).collect()
+    let program = invocation.program.subcommand(NAME);
+    commands::doctor::checks(&Here { program, ..Here::of(invocation, places.clone()) })
+        .into_iter()
+        .map(named)
+        .collect()
 }
 
 /// All reads that drip has answered; those of our own agent are its own to count.
@@ -63,7 +69,11 @@ pub const FILES: &[Entry] = &[
         owner: "drip",
         holds: "a store that was broken, set aside; `drip reset --all` removes it",
     },
-    Entry { path: ".dripignore", owner: "drip", holds: "what is not to be read through it, as in `.gitignore`; also in ~" },
+    Entry {
+        path: ".dripignore",
+        owner: "drip",
+        holds: "what is not to be read through it, as in `.gitignore`; also in ~",
+    },
     Entry {
         path: "~/.claude, ~/.codex, ~/.gemini, or .claude and .gemini in a project",
         owner: "their clients",

@@ -49,7 +49,12 @@ impl Replayed {
 }
 
 /// Reads the last commits around a folder. Gives up after `patience`, with what was read until then.
-pub fn commits(here: &Path, env: &Environment, count: usize, patience: Duration) -> Result<Commits, GitError> {
+pub fn commits(
+    here: &Path,
+    env: &Environment,
+    count: usize,
+    patience: Duration,
+) -> Result<Commits, GitError> {
     git::read(here, env, count, patience)
 }
 
@@ -75,9 +80,9 @@ pub fn replay(commits: &Commits, limits: &Limits) -> Replayed {
     sum.files = files.len();
     let again = files.into_iter().filter(|(_, (reads, ..))| *reads > 1);
     let saved = |native: u64, sent: u64| i128::from(native) - i128::from(sent);
-    sum.worst = again
-        .map(|(path, (_, native, sent))| (path.to_owned(), native, sent))
-        .min_by_key(|(path, native, sent)| (saved(*native, *sent) * 1000 / i128::from((*native).max(1)), path.clone()));
+    sum.worst = again.map(|(path, (_, native, sent))| (path.to_owned(), native, sent)).min_by_key(
+        |(path, native, sent)| (saved(*native, *sent) * 1000 / i128::from((*native).max(1)), path.clone()),
+    );
     sum
 }
 

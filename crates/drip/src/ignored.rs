@@ -91,16 +91,17 @@ impl Ignored {
         let extra = places.extra.and_then(|path| read(places.cwd.join(path)));
         let home = places.home.and_then(|home| read(home.join(FILE)));
         let mut ignored = Ignored {
-            cwd: places.cwd.to_owned(),
+            // A client's word for it may hold anything.
+            cwd: lexical(places.cwd),
             project: PathBuf::new(),
             built_in: Rules::built_in(),
             extra,
             home,
             known: Mutex::new(Known { warnings, ..Known::default() }),
         };
-        ignored.project = ignored.project_of(places.cwd);
+        ignored.project = ignored.project_of(&ignored.cwd);
         // Read at once, so that `doctor` hears of their faults.
-        for folder in [places.cwd, &ignored.project] {
+        for folder in [&ignored.cwd, &ignored.project] {
             ignored.file_in(folder);
         }
         ignored
@@ -143,15 +144,7 @@ impl Ignored {
 
     /// The path below the working directory, without `.` and `..` as far as names tell.
     pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
-        let mut out = PathBuf::new();
-        for component in self.cwd.join(path).components() {
-            match component {
-                Component::CurDir => {}
-                Component::ParentDir => drop(out.pop()),
-                other => out.push(other),
-            }
-        }
-        out
+        lexical(&self.cwd.join(path))
     }
 
     pub(crate) fn cwd(&self) -> &Path {
@@ -270,8 +263,22 @@ impl Layers<'_> {
     }
 }
 
+fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(out.pop()),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt;
+
     use testkit::Home;
 
     use super::*;
@@ -405,6 +412,22 @@ mod tests {
         assert!(matches!(ignored.verdict_of_read(link), Verdict::Ignored { kind: Kind::Secret, .. }));
         assert!(ignored.verdict_of_read(Path::new("gone.rs")).is_free());
         assert_eq!(pattern(&ignored.verdict_of_read(Path::new("src/../.env"))), ".env");
+    }
+
+    #[test]
+    fn odd_working_directories_and_paths_are_judged_without_harm() {
+        let home = Home::new();
+        let (project, _) = in_project(&home);
+        let odd = Ignored::load(places(&project.join("./src/..")));
+        assert_eq!(pattern(&odd.verdict(Path::new("target/x"), Entry::File)), "/target/");
+        for cwd in ["", ".", "nowhere", "/", "/../.."] {
+            let ignored = Ignored::load(places(Path::new(cwd)));
+            for path in testkit::hostile::nasty_bytes() {
+                let path = Path::new(std::ffi::OsStr::from_bytes(&path));
+                let _ = (ignored.verdict_of_read(path), ignored.verdict(path, Entry::Folder));
+            }
+            assert!(!ignored.verdict(Path::new("a/.env"), Entry::File).is_free(), "{cwd:?}");
+        }
     }
 
     #[test]

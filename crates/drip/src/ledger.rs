@@ -120,8 +120,11 @@ mod tests {
 
     #[test]
     fn a_delta_moves_what_was_shown_and_leaves_the_unseen_unseen() {
-        let old =
-            View::lines(text(&["a", "b", "c", "d", "e"]), [span(1, 2), span(5, 5)].into_iter().collect(), Extent::Lines);
+        let old = View::lines(
+            text(&["a", "b", "c", "d", "e"]),
+            [span(1, 2), span(5, 5)].into_iter().collect(),
+            Extent::Lines,
+        );
         let now = text(&["new", "a", "b", "c", "d", "e"]);
         let view = old.with_own_edit(&now);
         assert_eq!(view.shown, [span(1, 3), span(6, 6)].into_iter().collect());

@@ -19,14 +19,13 @@ pub mod plan;
 pub mod read;
 pub mod reader;
 pub mod render;
+pub mod search;
 mod serve;
 pub mod session;
 pub mod settings;
 pub mod setup;
-
 mod tour;
 pub mod verify;
 mod watch;
 
 pub use commands::run;
-pub mod search;

@@ -1,19 +1,24 @@
 //! `drip read` and the MCP tool: a path in, plain text out, and the delivery written down. The seed's order of questions
 //! is kept: owed after an edit, ignored, gone, what kind of file, known under another name, and only then the plan.
 
-use std::path::{Path, PathBuf};
+mod file;
+mod remarks;
 
-use crate::database::{DatabaseError, Form, Known, Told, Touched};
+use std::path::Path;
+
+use crate::database::{DatabaseError, Form, Touched};
 use crate::desk::{self, Desk, Look};
-use crate::diff::{self, Encoding};
-use crate::elide::{self, Language};
-use crate::ignored::{Ignored, Verdict};
+use crate::ignored::Ignored;
 use crate::ledger::View;
 use crate::lines::{Span, Text};
-use crate::load::{self, Limits as LoadLimits, Loaded, Symlinks};
-use crate::plan::{self, Ask, Limits, Shape};
+use crate::plan::{Ask, Limits, Plan, Shape};
 use crate::render::{self, Answer, Words};
 use crate::settings::Settings;
+use file::{Material, fits, material, sized};
+
+pub use file::{Located, locate, read_raw};
+pub(crate) use file::{escaped, language_of, name_of};
+pub(crate) use remarks::age;
 
 /// A reader's wish.
 #[derive(Debug, Clone)]
@@ -65,31 +70,6 @@ pub enum ReadError {
     Ambiguous { path: String, symbol: String, places: Vec<Span> },
 }
 
-/// A path and the name that the store knows it by.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
-    pub path: PathBuf,
-    pub key: String,
-}
-
-/// Longer trailers of the registry are left out.
-const TRAILER_LINES: usize = 200;
-
-/// Finds the file that a path names. Links in its folders are followed; what the last part is a link to is another name.
-pub fn locate(spelled: &str, cwd: &Path) -> Result<Located, ReadError> {
-    let path = cwd.join(spelled);
-    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
-    let path = match (folder, path.file_name()) {
-        (Some(folder), Some(name)) => folder.join(name),
-        // The root, or a path that ends in `..`.
-        _ => path.canonicalize().unwrap_or(path),
-    };
-    match path.to_str() {
-        Some(key) => Ok(Located { key: key.to_owned(), path }),
-        None => Err(ReadError::NotUtf8(kit::text::plain(&path.to_string_lossy()))),
-    }
-}
-
 /// Answers a wish without a store: everything is a first read, and nothing is written down.
 pub fn read_blind(
     settings: &Settings,
@@ -111,51 +91,54 @@ pub fn read_blind(
     Ok(answer)
 }
 
-/// The file itself, with no word of ours.
-pub fn read_raw(cwd: &Path, wish: &Wish) -> Result<Answer, ReadError> {
-    let located = locate(&wish.spelled, cwd)?;
-    let path = wish.spelled.clone();
-    let text = match load::load(&located.path, LoadLimits::new(Symlinks::Follow)) {
-        Loaded::Text { text, .. } => Text::new(text),
-        Loaded::Missing => return Err(ReadError::Missing(located.key)),
-        Loaded::NotRegular(kind) => return Err(ReadError::NotRegular(path, kind.word())),
-        Loaded::Changing => return Err(ReadError::Changing(path)),
-        Loaded::Unreadable(cause) => return Err(ReadError::Unreadable(path, cause)),
-        Loaded::TooBig { .. } => return Err(ReadError::Unreadable(path, "it is too large".to_owned())),
-        Loaded::Binary { .. } | Loaded::NotUtf8 { .. } | Loaded::Symlink => {
-            return Err(ReadError::Unreadable(path, "it is not text".to_owned()));
-        }
-    };
-    let window = match &wish.window {
-        Window::All | Window::Full => None,
-        Window::Lines(span) => Some(*span),
-        Window::Symbol(symbol) => Some(find_symbol(&text, &located, symbol)?),
-    };
-    let answer = render::bare(window.map_or(text.as_str(), |window| text.slice(window)));
-    fits(wish, &answer)?;
-    Ok(answer)
+/// An answer, and what is to be written down once it has arrived.
+pub struct Prepared {
+    pub answer: Answer,
+    receipt: Receipt,
 }
 
-/// How many bytes a text takes in JSON.
-pub(crate) fn escaped(text: &str) -> usize {
-    serde_json::to_string(text).map_or(usize::MAX, |json| json.len())
+enum Receipt {
+    /// Nothing was shown that counts.
+    Nothing,
+    /// The file that was known under this name is gone.
+    Gone(String),
+    Shown(Box<Shown>),
 }
 
-/// How a read ended: with an answer, with words for the caller, or without a store.
-pub type Outcome = Result<Result<Answer, ReadError>, DatabaseError>;
+struct Shown {
+    key: String,
+    look: Look,
+    now: Text,
+    what: What,
+    after: View,
+}
+
+enum What {
+    Planned(Plan),
+    Certificate,
+    Passthrough,
+    /// From this name.
+    Renamed(String),
+}
+
+/// How a question ended: with an answer, with words for the caller, or without a store.
+pub type Outcome<T> = Result<Result<T, ReadError>, DatabaseError>;
 
 impl Desk<'_> {
-    /// Answers a wish and writes the answer down.
-    pub fn read(&mut self, ignored: &Ignored, wish: &Wish) -> Outcome {
-        self.answer(ignored, wish, Effect::Record)
+    /// Answers a wish and writes the answer down, for a reader who cannot miss it.
+    pub fn read(&mut self, ignored: &Ignored, wish: &Wish) -> Outcome<Answer> {
+        match self.prepare(ignored, wish)? {
+            Ok(prepared) => {
+                self.record(&prepared)?;
+                Ok(Ok(prepared.answer))
+            }
+            Err(error) => Ok(Err(error)),
+        }
     }
 
-    /// The answer that a wish would get now.
-    pub fn preview(&mut self, ignored: &Ignored, wish: &Wish) -> Outcome {
-        self.answer(ignored, wish, Effect::Nothing)
-    }
-
-    fn answer(&mut self, ignored: &Ignored, wish: &Wish, effect: Effect) -> Outcome {
+    /// The answer that a wish gets now. It counts as shown only when it is recorded, which is for the caller to do once
+    /// the reader has it.
+    pub fn prepare(&self, ignored: &Ignored, wish: &Wish) -> Outcome<Prepared> {
         let located = match locate(&wish.spelled, &self.caller.cwd) {
             Ok(located) => located,
             Err(error) => return Ok(Err(error)),
@@ -163,8 +146,8 @@ impl Desk<'_> {
         let words = Words { path: &wish.spelled, ..Words::default() };
         let now = match material(self.settings, ignored, &located, &words) {
             Ok(Material::Text(text)) => text,
-            Ok(Material::Instead(answer)) => return Ok(Ok(answer)),
-            Ok(Material::Gone) => return self.gone(&located, &words, effect),
+            Ok(Material::Instead(answer)) => return Ok(Ok(Prepared { answer, receipt: Receipt::Nothing })),
+            Ok(Material::Gone) => return self.gone(&located, &words),
             Err(error) => return Ok(Err(error)),
         };
         let (window, limits) = match sized(&now, &located, wish, self.settings) {
@@ -172,80 +155,80 @@ impl Desk<'_> {
             Err(error) => return Ok(Err(error)),
         };
         let look = self.look(&located.key, &now)?;
-        let sized = (window, &limits);
-        // Nothing is longer than this in JSON, so that most answers need not be made twice.
-        if now.len().saturating_mul(7) > wish.room {
-            let preview = self.known_file(&located, wish, &now, sized, &look, Effect::Nothing)?;
-            if let Err(error) = fits(wish, &preview) {
-                return Ok(Err(error));
-            }
+        let (answer, what, after) = match self.owed_or_renamed(&located, wish, &now, &look)? {
+            Some(answered) => answered,
+            None => self.planned(&located, wish, &now, (window, &limits), &look)?,
+        };
+        if let Err(error) = fits(wish, &answer) {
+            return Ok(Err(error));
         }
-        self.known_file(&located, wish, &now, sized, &look, effect).map(Ok)
+        let receipt = Receipt::Shown(Box::new(Shown { key: located.key, look, now, what, after }));
+        Ok(Ok(Prepared { answer, receipt }))
     }
 
-    fn known_file(
-        &mut self,
+    /// Writes down that an answer has arrived.
+    pub fn record(&mut self, prepared: &Prepared) -> Result<(), DatabaseError> {
+        let answer = &prepared.answer;
+        match &prepared.receipt {
+            Receipt::Nothing => Ok(()),
+            Receipt::Gone(key) => self.deliver_deleted(key, answer).map(drop),
+            Receipt::Shown(shown) => {
+                let Shown { key, look, now, what, after } = &**shown;
+                let (form, plan) = match what {
+                    What::Planned(plan) => (desk::form(plan, now), Some(plan)),
+                    What::Certificate => (Form::Nothing, None),
+                    What::Passthrough => (Form::Whole, None),
+                    What::Renamed(from) => (Form::Renamed(from), None),
+                };
+                self.deliver(key, look, answer, form, after.clone(), plan)?;
+                match what {
+                    What::Certificate | What::Passthrough => {
+                        self.database.settle_edit(&self.caller.eyes(), key)
+                    }
+                    What::Planned(_) | What::Renamed(_) => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn planned(
+        &self,
         located: &Located,
         wish: &Wish,
         now: &Text,
         (window, limits): (Option<Span>, &Limits),
         look: &Look,
-        effect: Effect,
-    ) -> Result<Answer, DatabaseError> {
-        let key = &located.key;
-        if wish.window == Window::All {
-            if let Some(answer) = self.owed(located, wish, now, look, effect)? {
-                return Ok(answer);
-            }
-            if let Some(from) = self.renamed_from(look, now)? {
-                let answer = render::renamed(now, &from, &Words { path: &wish.spelled, ..Words::default() });
-                if answer.text.len() < now.len() {
-                    if effect == Effect::Record {
-                        let after = View::whole(now.clone());
-                        self.deliver(key, look, &answer, Form::Renamed(&from), after, None)?;
-                    }
-                    return Ok(answer);
-                }
-            }
-        }
+    ) -> Result<(Answer, What, View), DatabaseError> {
         let words = self.words(located, wish, now, look)?;
         let view = look.view.as_ref().filter(|_| wish.window != Window::Full);
         let ask = Ask { foreseen: look.foreseen.as_deref(), ..ask(now, window, view, located) };
         let (plan, answer) = render::answer(&ask, limits, &words);
-        if effect == Effect::Record {
-            let after = plan.after(&ask);
-            self.deliver(key, look, &answer, desk::form(&plan, now), after, Some(&plan))?;
-        }
-        Ok(answer)
+        let after = plan.after(&ask);
+        Ok((answer, What::Planned(plan), after))
     }
 
-    /// The first read after an edit of the reader's own.
-    fn owed(
-        &mut self,
+    /// The first read after an edit of the reader's own, or of a file that it knows under another name.
+    fn owed_or_renamed(
+        &self,
         located: &Located,
         wish: &Wish,
         now: &Text,
         look: &Look,
-        effect: Effect,
-    ) -> Result<Option<Answer>, DatabaseError> {
-        let eyes = self.caller.eyes();
-        if !self.database.owes_answer(&eyes, &located.key)? {
+    ) -> Result<Option<(Answer, What, View)>, DatabaseError> {
+        if wish.window != Window::All {
             return Ok(None);
         }
         let words = Words { path: &wish.spelled, ..Words::default() };
-        let answer = match self.certificate(located, now, look, &words)? {
-            Some(answer) => answer,
-            None => render::passthrough(now, &words),
-        };
-        if effect == Effect::Record {
-            let (form, after) = match (answer.kind, &look.view) {
-                (render::Kind::Certificate, Some(view)) => (Form::Nothing, view.clone()),
-                _ => (Form::Whole, View::whole(now.clone())),
-            };
-            self.deliver(&located.key, look, &answer, form, after, None)?;
-            self.database.settle_edit(&eyes, &located.key)?;
+        if self.database.owes_answer(&self.caller.eyes(), &located.key)? {
+            return Ok(Some(match (self.certificate(located, now, look, &words)?, &look.view) {
+                (Some(answer), Some(view)) => (answer, What::Certificate, view.clone()),
+                _ => (render::passthrough(now, &words), What::Passthrough, View::whole(now.clone())),
+            }));
         }
-        Ok(Some(answer))
+        let Some(from) = self.renamed_from(look, now)? else { return Ok(None) };
+        let answer = render::renamed(now, &from, &words);
+        let is_shorter = answer.text.len() < now.len();
+        Ok(is_shorter.then(|| (answer, What::Renamed(from), View::whole(now.clone()))))
     }
 
     /// A certificate, if the file is as the edit left it, all of it was shown, and saying so is shorter.
@@ -277,179 +260,26 @@ impl Desk<'_> {
         self.database.unused_edit(&self.caller.eyes(), &located.key, &look.hash, since)
     }
 
-    fn gone(&mut self, located: &Located, words: &Words, effect: Effect) -> Outcome {
-        let answer = render::deleted(words);
-        let was_known = match effect {
-            Effect::Record => self.deliver_deleted(&located.key, &answer)?,
-            Effect::Nothing => {
-                let meeting = self.database.meet(&self.caller.session.id)?;
-                self.database.head(&self.caller.eyes(), &located.key, meeting.epoch)?.is_some()
-            }
-        };
-        Ok(if was_known { Ok(answer) } else { Err(ReadError::Missing(located.key.clone())) })
-    }
-
-    /// What the session and the registry have to say on a first read.
-    fn words<'w>(
-        &self,
-        located: &Located,
-        wish: &'w Wish,
-        now: &Text,
-        look: &Look,
-    ) -> Result<Words<'w>, DatabaseError> {
-        let mut words = Words { path: &wish.spelled, ..Words::default() };
-        if look.head().is_some() || wish.window != Window::All {
-            return Ok(words);
+    fn gone(&self, located: &Located, words: &Words) -> Outcome<Prepared> {
+        let eyes = self.caller.eyes();
+        let meeting = self.database.meet(&eyes)?;
+        if !meeting.remembers || self.database.head(&eyes, &located.key, meeting.epoch)?.is_none() {
+            return Ok(Err(ReadError::Missing(located.key.clone())));
         }
-        if let Some(known) = self.database.known(&located.key, &self.caller.session.id)? {
-            self.decorate(&mut words, &known, located, now, look)?;
-        }
-        words.remarks += &match look.meeting.told {
-            Some(Told::Compacted { count }) => {
-                format!(" | ↺ context was compacted (#{count}) — baseline reset")
-            }
-            Some(Told::Expired) => " | ℹ session expired — fresh baseline started".to_owned(),
-            None => String::new(),
-        };
-        Ok(words)
+        let receipt = Receipt::Gone(located.key.clone());
+        Ok(Ok(Prepared { answer: render::deleted(words), receipt }))
     }
-
-    fn decorate(
-        &self,
-        words: &mut Words,
-        known: &Known,
-        located: &Located,
-        now: &Text,
-        look: &Look,
-    ) -> Result<(), DatabaseError> {
-        let age = age(self.database.now() - known.seen_at);
-        if known.hash == look.hash {
-            let branch =
-                known.branch.as_deref().map(|branch| format!(", branch: {branch}")).unwrap_or_default();
-            words.remarks = format!(" | ↔ unchanged since last session ({age} ago{branch})");
-            return Ok(());
-        }
-        let Some(old) = self.database.known_text(known)? else { return Ok(()) };
-        let changes = diff::changes(&old, now);
-        let added: usize = changes.iter().map(|change| change.new.len()).sum();
-        let removed: usize = changes.iter().map(|change| change.old.len()).sum();
-        let branch =
-            known.branch.as_deref().map(|branch| format!(", branch was: {branch}")).unwrap_or_default();
-        words.remarks =
-            format!(" | ↕ changed since last session ({age} ago): +{added} lines, -{removed} lines{branch}");
-        let hunks = diff::hunks(&changes, plan::CONTEXT, &old, &[]);
-        let diff = diff::encode(Encoding::Unified(plan::CONTEXT), &hunks, &old, now, name_of(located));
-        // The whole file is there already: a diff is worth its place only if it is small beside it.
-        if diff.lines().count() <= TRAILER_LINES && diff.len() * 10 <= now.len() {
-            let rule = "─".repeat(60);
-            words.trailer = Some(format!(
-                "\n\n── Changes since last session ──────────────────────────────\n{diff}{rule}\n"
-            ));
-        }
-        Ok(())
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    Record,
-    Nothing,
-}
-
-enum Material {
-    Text(Text),
-    /// There is no text to plan with, and this is said instead.
-    Instead(Answer),
-    Gone,
-}
-
-fn material(
-    settings: &Settings,
-    ignored: &Ignored,
-    located: &Located,
-    words: &Words,
-) -> Result<Material, ReadError> {
-    if let Verdict::Ignored { .. } = ignored.verdict_of_read(&located.path) {
-        let body = format!("<ignored by .dripignore: {}>", located.key);
-        return Ok(Material::Instead(render::placeholder("matched .dripignore", &body, words)));
-    }
-    let instead = |label: &str, body: &str| Ok(Material::Instead(render::placeholder(label, body, words)));
-    let key = || located.key.clone();
-    match load::load(&located.path, LoadLimits::new(settings.symlinks)) {
-        Loaded::Text { text, .. } => Ok(Material::Text(Text::new(text))),
-        Loaded::Missing => Ok(Material::Gone),
-        Loaded::NotRegular(kind) => Err(ReadError::NotRegular(key(), kind.word())),
-        Loaded::TooBig { bytes } => instead(
-            "file exceeds DRIP hard cap, not loaded",
-            &format!("<file exceeds 50 MB cap, {bytes} bytes>"),
-        ),
-        Loaded::Binary { bytes } => instead("binary file", &format!("<binary, {bytes} bytes>")),
-        Loaded::NotUtf8 { bytes } => instead("non-UTF8 content", &format!("<non-utf8, {bytes} bytes>")),
-        Loaded::Symlink => instead("symlink, DRIP_REJECT_SYMLINKS set", "<symlink, not followed>"),
-        Loaded::Changing => Err(ReadError::Changing(key())),
-        Loaded::Unreadable(cause) => Err(ReadError::Unreadable(key(), cause)),
-    }
-}
-
-/// The lines that a wish means, and the limits that hold for it.
-fn sized(
-    now: &Text,
-    located: &Located,
-    wish: &Wish,
-    settings: &Settings,
-) -> Result<(Option<Span>, Limits), ReadError> {
-    let limits = settings.limits;
-    match &wish.window {
-        Window::All => Ok((None, limits)),
-        Window::Full => Ok((None, Limits { elision: None, ..limits })),
-        Window::Lines(span) => Ok((Some(*span), limits)),
-        Window::Symbol(symbol) => Ok((Some(find_symbol(now, located, symbol)?), limits)),
-    }
-}
-
-fn find_symbol(now: &Text, located: &Located, symbol: &str) -> Result<Span, ReadError> {
-    let symbols =
-        language_of(located).map(|language| elide::symbols(language, now.as_str())).unwrap_or_default();
-    let places: Vec<Span> = symbols
-        .iter()
-        .filter(|known| known.name == symbol || known.name.rsplit(['.', ':']).next() == Some(symbol))
-        .filter_map(|known| Span::new(known.first_line, known.last_line))
-        .collect();
-    let (path, symbol) = (located.key.clone(), symbol.to_owned());
-    match places.as_slice() {
-        [span] => Ok(*span),
-        [] => {
-            let names = symbols.into_iter().map(|known| known.name);
-            Err(ReadError::NoSymbol { path, symbol, known: names.take(8).collect() })
-        }
-        _ => Err(ReadError::Ambiguous { path, symbol, places }),
-    }
-}
-
-fn fits(wish: &Wish, answer: &Answer) -> Result<(), ReadError> {
-    let (room, bytes) = (wish.room, escaped(&answer.text));
-    if bytes <= room { Ok(()) } else { Err(ReadError::NoRoom { path: wish.spelled.clone(), bytes, room }) }
 }
 
 fn ask<'a>(now: &'a Text, window: Option<Span>, view: Option<&'a View>, located: &'a Located) -> Ask<'a> {
-    Ask { now, window, view, language: language_of(located), name: name_of(located), shape: Shape::Diff, foreseen: None }
-}
-
-pub(crate) fn language_of(located: &Located) -> Option<Language> {
-    Language::from_extension(located.path.extension()?.to_str()?)
-}
-
-pub(crate) fn name_of(located: &Located) -> &str {
-    located.path.file_name().and_then(|name| name.to_str()).unwrap_or(&located.key)
-}
-
-/// The largest unit that fits, as the headers write ages.
-pub(crate) fn age(seconds: i64) -> String {
-    match seconds.max(0) {
-        seconds @ 0..60 => format!("{seconds}s"),
-        seconds @ 60..3_600 => format!("{}m", seconds / 60),
-        seconds @ 3_600..86_400 => format!("{}h", seconds / 3_600),
-        seconds => format!("{}d", seconds / 86_400),
+    Ask {
+        now,
+        window,
+        view,
+        language: language_of(located),
+        name: name_of(located),
+        shape: Shape::Diff,
+        foreseen: None,
     }
 }
 

@@ -184,7 +184,9 @@ impl Connection {
             database.forget_file(&located.key).map_err(|error| format!("DRIP error: {error}"))
         });
         Ok(match done {
-            Ok(_) => ToolResult::text(format!("[DRIP: refreshed | the next read sends all of it | {file_path}]\n")),
+            Ok(_) => {
+                ToolResult::text(format!("[DRIP: refreshed | the next read sends all of it | {file_path}]\n"))
+            }
             Err(words) => ToolResult::error(words),
         })
     }
@@ -219,7 +221,9 @@ impl Connection {
             home: Some(&ground.places.home),
             extra: ground.settings.ignore_file.as_deref(),
         });
-        let blind = || read::read_blind(&ground.settings, &ignored, &ground.cwd, wish).map_err(|error| failed(&error));
+        let blind = || {
+            read::read_blind(&ground.settings, &ignored, &ground.cwd, wish).map_err(|error| failed(&error))
+        };
         let Some(mut database) = self.database() else { return blind() };
         if let (Some((_, keys)), Ok(located)) =
             (&mut self.unconfirmed, read::locate(&wish.spelled, &ground.cwd))
@@ -249,9 +253,9 @@ impl Connection {
                 "DRIP refused read: {spelled} is outside DRIP_WORKSPACE_ROOT ({})",
                 root.display()
             )),
-            (None, _) => {
-                Err(format!("DRIP refused read: cannot resolve {spelled} (file missing or outside workspace)"))
-            }
+            (None, _) => Err(format!(
+                "DRIP refused read: cannot resolve {spelled} (file missing or outside workspace)"
+            )),
         }
     }
 }
@@ -264,12 +268,17 @@ impl ReadFile {
             (false, Some(symbol), None, None) => Window::Symbol(symbol),
             (false, None, offset, limit) => {
                 let first = offset.unwrap_or(1);
-                let last = limit.map_or(usize::MAX - 1, |limit| first.saturating_add(limit).saturating_sub(1));
+                let last =
+                    limit.map_or(usize::MAX - 1, |limit| first.saturating_add(limit).saturating_sub(1));
                 Window::Lines(Span::new(first, last).ok_or_else(|| {
                     BadArguments("offset counts from 1, and limit is at least 1".to_owned())
                 })?)
             }
-            _ => return Err(BadArguments("full, symbol, and offset with limit exclude each other".to_owned())),
+            _ => {
+                return Err(BadArguments(
+                    "full, symbol, and offset with limit exclude each other".to_owned(),
+                ));
+            }
         };
         Ok(Wish { window, ..Wish::all(&self.file_path) })
     }

@@ -1,8 +1,8 @@
 //! Our stop of the tour: the last commits of the repository around here, as an agent would have read them.
 
+use kit::Failure;
 use kit::text::{plain, thousands};
 use kit::tour::{Sight, Stage};
-use kit::Failure;
 
 use crate::history::{self, GitError, Replayed};
 use crate::plan::Limits;
@@ -22,7 +22,9 @@ pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
 fn told(replayed: &Replayed) -> Vec<String> {
     let Replayed { commits, files, reads, native, sent, again, worst } = replayed;
     let mut lines = vec![
-        format!("the last {commits} commits here, replayed as an agent reads the files again: {reads} reads of {files} files"),
+        format!(
+            "the last {commits} commits here, replayed as an agent reads the files again: {reads} reads of {files} files"
+        ),
         format!("native   {:>11} tokens", thousands(*native)),
         format!("drip     {:>11} tokens    {} % less", thousands(*sent), replayed.percent()),
     ];

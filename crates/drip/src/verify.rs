@@ -2,6 +2,7 @@
 //! it holds the lines which the ledger says it was shown.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::database::{Database, Delivered, Result, Sent};
 use crate::reader::Reader;
@@ -42,7 +43,7 @@ type Key = (String, String, i64, String);
 #[derive(Default)]
 struct Replay {
     /// What the reader held after a delivery; nothing if that cannot be known.
-    held: HashMap<i64, Option<Reader>>,
+    held: HashMap<i64, Option<Rc<Reader>>>,
     /// The last delivery of a file to a pair of eyes, and the one before.
     newest: HashMap<Key, (i64, Option<i64>)>,
     verdict: Verdict,
@@ -51,7 +52,8 @@ struct Replay {
 impl Replay {
     fn take(&mut self, delivered: Delivered) {
         self.verdict.deliveries += 1;
-        let key = (delivered.session.clone(), delivered.agent.clone(), delivered.epoch, delivered.path.clone());
+        let key =
+            (delivered.session.clone(), delivered.agent.clone(), delivered.epoch, delivered.path.clone());
         let after = self.after(&delivered);
         match &after {
             None => self.verdict.unprovable += 1,
@@ -64,7 +66,11 @@ impl Replay {
             }),
             Some(Ok(_)) => self.verdict.proven += 1,
         }
-        self.held.insert(delivered.id, after.and_then(|after| after.ok()));
+        self.held.insert(delivered.id, after.and_then(std::result::Result::ok));
+        // Answers that gave nothing leave their base the one that the next is planned against.
+        if matches!(delivered.sent, Sent::Nothing) {
+            return;
+        }
         // Parallel answers may share a base, so what was held before the last one stays; older is not built on again.
         let older = self.newest.get(&key).copied();
         if let Some((_, Some(oldest))) = older {
@@ -74,46 +80,45 @@ impl Replay {
     }
 
     /// What the reader holds after an answer; nothing if what it builds on is not known.
-    fn after(&self, delivered: &Delivered) -> Option<std::result::Result<Reader, String>> {
+    fn after(&self, delivered: &Delivered) -> Option<std::result::Result<Rc<Reader>, String>> {
         let before = match delivered.base {
-            None => Reader::default(),
-            Some(base) => self.held.get(&base).cloned().flatten().unwrap_or_default(),
+            None => Some(Rc::default()),
+            Some(base) => self.held.get(&base).cloned().flatten(),
         };
-        let base_is_known = delivered.base.is_none_or(|base| self.held.get(&base).is_some_and(Option::is_some));
-        let mut reader = before;
+        let mut reader = before.clone().unwrap_or_default();
         match &delivered.sent {
-            Sent::Whole(text) => reader.take_whole(text),
-            Sent::Elided(text, stubs) => reader.take_elided(text, stubs),
+            Sent::Whole(text) => Rc::make_mut(&mut reader).take_whole(text),
+            Sent::Elided(text, stubs) => Rc::make_mut(&mut reader).take_elided(text, stubs),
             Sent::Lost => return None,
-            _ if !base_is_known => return None,
+            _ if before.is_none() => return None,
             Sent::Nothing => {}
             Sent::Lines(first, text) => {
+                let reader = Rc::make_mut(&mut reader);
                 reader.take_lines(*first, text);
                 reader.retain(&delivered.shown);
             }
             Sent::Delta(body) => {
-                if let Err(misfit) = reader.take_delta(body) {
+                if let Err(misfit) = Rc::make_mut(&mut reader).take_delta(body) {
                     return Some(Err(misfit.to_string()));
                 }
             }
             Sent::Renamed(from) => {
-                let key =
-                    (delivered.session.clone(), delivered.agent.clone(), delivered.epoch, from.clone());
+                let key = (delivered.session.clone(), delivered.agent.clone(), delivered.epoch, from.clone());
                 reader = self.newest.get(&key).and_then(|(id, _)| self.held.get(id))?.clone()?;
             }
         }
-        Some(self.compare(delivered, reader))
+        Some(compare(delivered, &reader).map(|()| reader))
     }
+}
 
-    fn compare(&self, delivered: &Delivered, reader: Reader) -> std::result::Result<Reader, String> {
-        let held = match delivered.digest == delivered.hash {
-            true => reader.hash(),
-            false => reader.hash_of(&delivered.shown),
-        };
-        match held {
-            Some(hash) if hash == delivered.digest => Ok(reader),
-            Some(_) => Err("the reader holds other text than the file had".to_owned()),
-            None => Err("the reader does not hold all that it was told to have".to_owned()),
-        }
+fn compare(delivered: &Delivered, reader: &Reader) -> std::result::Result<(), String> {
+    let held = match delivered.digest == delivered.hash {
+        true => reader.hash(),
+        false => reader.hash_of(&delivered.shown),
+    };
+    match held {
+        Some(hash) if hash == delivered.digest => Ok(()),
+        Some(_) => Err("the reader holds other text than the file had".to_owned()),
+        None => Err("the reader does not hold all that it was told to have".to_owned()),
     }
 }

@@ -125,7 +125,9 @@ impl Watch<'_> {
         if !ignored.verdict_of_read(Path::new(path)).is_free() {
             return;
         }
-        let Loaded::Text { text, stamp } = load::load(Path::new(path), Limits::new(self.ground.settings.symlinks)) else {
+        let Loaded::Text { text, stamp } =
+            load::load(Path::new(path), Limits::new(self.ground.settings.symlinks))
+        else {
             return;
         };
         let now = Text::new(text);
@@ -136,7 +138,15 @@ impl Watch<'_> {
                 let Some(base) = base else { return Ok(()) };
                 let changes = diff::changes(&base.text, &now);
                 let stamp = &stamp;
-                database.foresee(&Foreseen { eyes, path, base: &head.hash, now: &hash, text: &now, stamp, changes: &changes })?;
+                database.foresee(&Foreseen {
+                    eyes,
+                    path,
+                    base: &head.hash,
+                    now: &hash,
+                    text: &now,
+                    stamp,
+                    changes: &changes,
+                })?;
                 self.tell(&format!("{}: {} changes since it was shown", plain(path), changes.len()));
                 Ok(())
             });

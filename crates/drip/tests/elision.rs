@@ -142,7 +142,17 @@ fn real_code_keeps_every_signature() {
         let row =
             rows.entry(if language == Language::Tsx { Language::TypeScript } else { language }).or_default();
         match oracle::check(language, &text, &Limits::default()) {
-            Ok((report, _)) => { if report.unconfirmed+report.doubted>0 { eprintln!("NOTE {} unconf={} doubt={}", path.display(), report.unconfirmed, report.doubted)}; row.report += report},
+            Ok((report, _)) => {
+                if report.unconfirmed + report.doubted > 0 {
+                    eprintln!(
+                        "NOTE {} unconf={} doubt={}",
+                        path.display(),
+                        report.unconfirmed,
+                        report.doubted
+                    )
+                };
+                row.report += report
+            }
             Err(error) => {
                 row.report.files += 1;
                 row.wrong += 1;

@@ -282,6 +282,20 @@ fn of_members_with_one_name_the_last_counts_and_ours_go_from_all() {
     assert_eq!(get(&path).unwrap(), r#"{"hooks": {"Stop": []}, "hooks": {"x": 1}}"#);
 }
 
+#[test]
+fn a_file_of_ours_stays_for_the_comments_that_a_person_put_around() {
+    let place = Place::new();
+    let path = place.settings(Agent::Claude);
+    for before in [None, Some("")] {
+        put(&path, before);
+        place.init(Agent::Claude);
+        put(&path, Some(&format!("// mine\n{}// mine too\n", get(&path).unwrap())));
+        place.uninstall(Agent::Claude);
+        let left = get(&path).unwrap();
+        assert!(left.starts_with("// mine\n{}") && left.ends_with("// mine too\n"), "{left}");
+    }
+}
+
 /// Nothing may be planned, and the error has to name the file and say what is wrong.
 #[track_caller]
 fn refused(place: &Place, agent: Agent, path: &Path, what: &str) {

@@ -104,7 +104,11 @@ fn to_text(page: &Page, storage: &Storage) -> String {
     let rows = [
         ["Mode", "", &mode],
         ["In the database", &count(storage.inline_rows), &bytes(storage.inline_bytes)],
-        ["In files", &count(storage.file_rows), &format!("rows, {} different contents", count(storage.unique_hashes))],
+        [
+            "In files",
+            &count(storage.file_rows),
+            &format!("rows, {} different contents", count(storage.unique_hashes)),
+        ],
         ["Files", &count(storage.cache_files), &bytes(storage.cache_size_bytes)],
         ["Kept once", "", &format!("{} saved", bytes(storage.dedup_savings))],
         ["Orphans", &count(storage.orphan_files), &bytes(storage.orphan_bytes)],

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use kit::doctor::{self, Check, Health};
 use kit::log::Log;
-use kit::{Exit, Failure, Form, Invocation, Places};
+use kit::{Exit, Failure, Form};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -57,9 +57,8 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The findings for the front door.
-pub(crate) fn checks(invocation: &Invocation, places: &Places) -> Vec<Check> {
-    let here = Here::of(invocation, places.clone());
-    sections(&here).into_iter().flat_map(|section| section.checks).collect()
+pub(crate) fn checks(here: &Here) -> Vec<Check> {
+    sections(here).into_iter().flat_map(|section| section.checks).collect()
 }
 
 fn sections(here: &Here) -> Vec<Section> {
@@ -104,8 +103,10 @@ fn binary(here: &Here) -> Section {
     let check = match program.sibling("drip") {
         Ok(path) => Check::ok("program", format!("drip {version}, {}", here.places.tilde(&path))),
         // Reads by hand still work; only a client cannot be told whom to run.
-        Err(_) => Check::warn("program", format!("`drip` is not beside `{}`: `init` will refuse", program.spoken()))
-            .hint("`cargo xtask install`"),
+        Err(_) => {
+            Check::warn("program", format!("`drip` is not beside `{}`: `init` will refuse", program.spoken()))
+                .hint("`cargo xtask install`")
+        }
     };
     let meta = json!({"version": version, "path": program.exe});
     Section { key: "binary", name: "Program", checks: vec![check], meta }
@@ -143,12 +144,14 @@ fn completions(here: &Here) -> Section {
         (Some(shell), Some(file)) if file.is_file() => {
             Check::ok("completions", format!("{shell}, {}", here.places.tilde(file)))
         }
-        (Some(shell), Some(file)) => Check::ok("completions", format!("not installed for {shell}")).hint(format!(
-            "`mkdir -p {} && {} completions {shell} > {}`",
-            kit::places::shell_word(file.parent().unwrap_or(home).as_os_str()),
-            here.program.spoken(),
-            kit::places::shell_word(file.as_os_str())
-        )),
+        (Some(shell), Some(file)) => {
+            Check::ok("completions", format!("not installed for {shell}")).hint(format!(
+                "`mkdir -p {} && {} completions {shell} > {}`",
+                kit::places::shell_word(file.parent().unwrap_or(home).as_os_str()),
+                here.program.spoken(),
+                kit::places::shell_word(file.as_os_str())
+            ))
+        }
         _ => Check::ok("completions", "no shell that we have a script for"),
     };
     Section { key: "completions", name: "Completions", checks: vec![check], meta: json!({"shell": shell}) }

@@ -144,7 +144,10 @@ fn to_text(page: &Page, changed: &Changed, paths: &[String], action: Action, age
             Action::Uninstall => "uninstall",
         };
         let again = format!("{command} --agent {}{}", changed.agent, flag(changed));
-        return format!("{diffs}\nnothing was changed; this would be:\n{table}{}", page.next(&again, "do it"));
+        return format!(
+            "{diffs}\nnothing was changed; this would be:\n{table}{}",
+            page.next(&again, "do it")
+        );
     }
     match action {
         Action::Init(_) => {

@@ -188,10 +188,8 @@ fn lifetime(here: &Here, database: &Database, args: &Args) -> crate::database::R
     Ok(Report {
         session_id: here.caller().session.id.to_string(),
         last_reset_at: database.last_reset()?,
-        ghost_pollution: (!ghosts.is_empty()).then(|| Ghosts {
-            files: ghosts.len(),
-            pct_of_files: share(ghosts.len() as u64, totals.files),
-        }),
+        ghost_pollution: (!ghosts.is_empty())
+            .then(|| Ghosts { files: ghosts.len(), pct_of_files: share(ghosts.len() as u64, totals.files) }),
         external_edit_refreshes: (outside.count > 0).then_some(outside),
         ..filled(here, database, Scope::Lifetime, &totals, args, now)?
     })

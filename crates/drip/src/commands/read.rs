@@ -3,7 +3,7 @@
 use kit::{Exit, Failure, Form};
 use serde::Serialize;
 
-use super::Call;
+use super::{Call, store_trouble};
 use crate::database::{Database, DatabaseError};
 use crate::desk::Desk;
 use crate::lines::Span;
@@ -44,31 +44,33 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
     let ignored = call.here.ignored();
     let caller = call.here.caller();
     let mut store = open(call, args);
-    let answered = store.as_mut().map(|database| {
-        let mut desk = Desk { database, settings: &call.here.settings, caller: &caller };
-        if args.dry_run { desk.preview(&ignored, &wish) } else { desk.read(&ignored, &wish) }
+    let blind = |call: &Call| read::read_blind(&call.here.settings, &ignored, &caller.cwd, &wish);
+    let prepared = store.as_mut().map(|database| {
+        Desk { database, settings: &call.here.settings, caller: &caller }.prepare(&ignored, &wish)
     });
-    let answer = match answered {
-        Some(Ok(answer)) => answer,
+    let (prepared, answer) = match prepared {
+        Some(Ok(Ok(prepared))) => {
+            let answer = prepared.answer.clone();
+            (Some(prepared), Ok(answer))
+        }
+        Some(Ok(Err(error))) => (None, Err(error)),
         // A reader gets its file, whatever became of our store.
         Some(Err(error)) => {
-            store = None;
             not_remembered(call, &error);
-            read::read_blind(&call.here.settings, &ignored, &caller.cwd, &wish)
+            (None, blind(call))
         }
-        None => read::read_blind(&call.here.settings, &ignored, &caller.cwd, &wish),
+        None => (None, blind(call)),
     };
     let answer = answer.map_err(|error| failure(&error))?;
-    let printed = print(call, args, &answer);
-    if let (Err(_), Some(database), false) = (&printed, &mut store, args.dry_run) {
-        // What nobody took was not shown. If that cannot be written down, the store is in trouble anyway.
-        let taken_back = read::locate(&args.file, &caller.cwd)
-            .map(|located| database.forget_head(&caller.eyes(), &located.key));
-        if let Ok(Err(error)) = taken_back {
-            call.here.trouble("a read that nobody took is remembered", &error.to_string());
+    let exit = print(call, args, &answer)?;
+    // Only now: what nobody took was not shown.
+    if let (Some(database), Some(prepared), false) = (&mut store, prepared, args.dry_run) {
+        let recorded = Desk { database, settings: &call.here.settings, caller: &caller }.record(&prepared);
+        if let Err(error) = recorded {
+            not_remembered(call, &error);
         }
     }
-    printed
+    Ok(exit)
 }
 
 /// The store, unless it cannot be used, or looking at it would make it.
@@ -86,9 +88,7 @@ fn open(call: &mut Call, args: &Args) -> Option<Database> {
 }
 
 fn not_remembered(call: &mut Call, error: &DatabaseError) {
-    let failure = super::store_failure(error).to_string();
-    let why = failure.lines().next().unwrap_or_default().trim_start_matches("error: ");
-    call.say(&format!("drip: this read is not remembered: {why}"));
+    call.say(&format!("drip: this read is not remembered: {}", store_trouble(error)));
 }
 
 impl Args {

@@ -71,7 +71,10 @@ fn to_text(page: &Page, sessions: &[Listed], tilde: &dyn Fn(&str) -> String) -> 
     let Some(newest) = sessions.first() else {
         return format!(
             "no session reads here\n{}",
-            page.next("init -g", "let your agent's reads go through drip; `--dry-run` shows the change first")
+            page.next(
+                "init -g",
+                "let your agent's reads go through drip; `--dry-run` shows the change first"
+            )
         );
     };
     let head = ["", "SESSION", "AGENT", "STRATEGY", "CONTEXT", "AGE", "FILES", "SAVED", "CWD"];

@@ -51,10 +51,12 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
     };
     match map.as_ref().and_then(|map| at(map, line)) {
         Some(entry) => call.show(&entry, |_| entry.to_line(&file)),
-        None => call.show(&Unmapped { compressed_line: line, unmapped: true }, |_| match entries.is_empty() {
-            true => missing(&file, map.is_some()),
-            false => format!("compressed L{line} is not in what was sent ({file})\n"),
-        }),
+        None => {
+            call.show(&Unmapped { compressed_line: line, unmapped: true }, |_| match entries.is_empty() {
+                true => missing(&file, map.is_some()),
+                false => format!("compressed L{line} is not in what was sent ({file})\n"),
+            })
+        }
     }
 }
 
@@ -157,14 +159,17 @@ mod tests {
     #[test]
     fn stubs_and_the_blocks_between_them_make_the_whole_file() {
         let entries = entries(&map());
-        let spans: Vec<_> =
-            entries.iter().map(|entry| (entry.compressed_line, entry.original_start, entry.original_end)).collect();
+        let spans: Vec<_> = entries
+            .iter()
+            .map(|entry| (entry.compressed_line, entry.original_start, entry.original_end))
+            .collect();
         assert_eq!(spans, [(1, 1, 2), (3, 3, 22), (4, 23, 23), (5, 24, 43), (6, 44, 45)]);
     }
 
     #[test]
     fn a_line_is_found_or_not_there() {
-        let at = |line| at(&map(), line).map(|entry| (entry.original_start, entry.original_end, entry.elided));
+        let at =
+            |line| at(&map(), line).map(|entry| (entry.original_start, entry.original_end, entry.elided));
         assert_eq!(at(2), Some((2, 2, false)));
         assert_eq!(at(5), Some((24, 43, true)));
         assert_eq!(at(7), Some((45, 45, false)));

@@ -29,15 +29,23 @@ mod tests {
 
     #[test]
     fn spans_are_read_and_nonsense_is_told() {
-        assert_eq!(["30s", "5m", "1h", "2d", "90", "0s"].map(seconds), [
-            Ok(30),
-            Ok(300),
-            Ok(3_600),
-            Ok(172_800),
-            Ok(90),
-            Ok(0)
-        ]);
-        for wrong in ["", "m", "5é", "é", "-5m", "+5", "1.5h", "5 m", "½d", "99999999999999999999", "9223372036854775807d"] {
+        assert_eq!(
+            ["30s", "5m", "1h", "2d", "90", "0s"].map(seconds),
+            [Ok(30), Ok(300), Ok(3_600), Ok(172_800), Ok(90), Ok(0)]
+        );
+        for wrong in [
+            "",
+            "m",
+            "5é",
+            "é",
+            "-5m",
+            "+5",
+            "1.5h",
+            "5 m",
+            "½d",
+            "99999999999999999999",
+            "9223372036854775807d",
+        ] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
     }

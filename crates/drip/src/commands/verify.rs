@@ -4,6 +4,7 @@ use kit::{Exit, Failure, Page, text};
 use serde_json::json;
 
 use super::{Call, picked, store_failure};
+use crate::session::SessionId;
 use crate::verify::{self, Verdict};
 
 #[derive(Debug, clap::Args)]
@@ -21,7 +22,7 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
                 None => None,
                 named => picked::session(&call.here, &database, named)?.map(|picked| picked.roll.id),
             };
-            let id = named.as_ref().map(|id| id.as_str());
+            let id = named.as_ref().map(SessionId::as_str);
             verify::verify(&database, id).map_err(|error| store_failure(&error))?
         }
     };

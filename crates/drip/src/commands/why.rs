@@ -140,9 +140,13 @@ fn otherwise(kind: Kind, event: &Event, limits: &Limits) -> Option<String> {
         )),
         Kind::Delta | Kind::PartDelta => some("Full would have been sent if it were shorter"),
         Kind::Part => some("A delta of these lines needs all of them shown, and every change in them"),
-        Kind::Certificate => some("The file is as the reader's own edit left it; another hash would have sent it"),
+        Kind::Certificate => {
+            some("The file is as the reader's own edit left it; another hash would have sent it")
+        }
         Kind::Renamed => some("The same text was shown under a name that is gone"),
-        Kind::Passthrough => some("The first read after an edit of its own, and not all of the file was shown"),
+        Kind::Passthrough => {
+            some("The first read after an edit of its own, and not all of the file was shown")
+        }
         Kind::Native => some("The client showed its own text"),
         Kind::Deleted => None,
         Kind::Fallback => fallback(event.reason.as_deref().unwrap_or_default(), limits),
@@ -156,8 +160,12 @@ fn fallback(reason: &str, limits: &Limits) -> Option<String> {
             format!("A delta is sent up to {} bytes; {instead}", text::thousands(limits.max_bytes as u64))
         }
         "truncated" => format!("Less than half of it is left; {instead}"),
-        "diff would cost more than the file itself" => "Fewer changes would have been sent as a delta".to_owned(),
-        "DRIP marker would cost more than native read" => "The file is shorter than the words about it".to_owned(),
+        "diff would cost more than the file itself" => {
+            "Fewer changes would have been sent as a delta".to_owned()
+        }
+        "DRIP marker would cost more than native read" => {
+            "The file is shorter than the words about it".to_owned()
+        }
         reason if reason.starts_with("diff complexity") => format!(
             "A delta is sent up to {} hunks and {:.0} % changed lines, or 3 hunks if they are more than {} lines \
              apart; {instead}",

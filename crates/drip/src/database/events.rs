@@ -45,7 +45,8 @@ pub struct SourceMap {
     pub lines: Option<usize>,
 }
 
-const EVENT: &str = "SELECT session_id, agent_id, file_path, occurred_at, outcome_kind, fallback_reason, tokens_full,
+const EVENT: &str =
+    "SELECT session_id, agent_id, file_path, occurred_at, outcome_kind, fallback_reason, tokens_full,
     tokens_sent, overhead_tokens, hunks, policy, shown_before, shown_at, rendered FROM read_events";
 
 impl Database {

@@ -53,7 +53,10 @@ impl Database {
         let eyes = |session: String, agent: &str| {
             Some(Eyes { session: SessionId::new(session)?, agent: AgentId::new(agent) })
         };
-        Ok(rows.into_iter().filter_map(|(session, agent, head)| Some((eyes(session, &agent)?, head))).collect())
+        Ok(rows
+            .into_iter()
+            .filter_map(|(session, agent, head)| Some((eyes(session, &agent)?, head)))
+            .collect())
     }
 
     pub fn is_foreseen(&self, eyes: &Eyes, path: &str, base: &Hash, now: &Hash) -> Result<bool> {

@@ -3,6 +3,7 @@
 
 use store::sqlite::rusqlite::{OptionalExtension, params};
 
+use super::sessions::ROUND;
 use super::{Database, Head, Meeting, Result, Writing};
 use crate::caller::Caller;
 use crate::elide::Stub;
@@ -97,7 +98,10 @@ impl Writing<'_> {
         let hash = after.text.hash();
         let id = self.insert_delivery(delivery, after, &hash, (epoch, batch))?;
         let doubt = overtaken || delivery.in_doubt;
-        if matches!(delivery.form, Form::Nothing) && !doubt && delivery.base.is_some_and(|base| base.tells(after, &hash)) {
+        if matches!(delivery.form, Form::Nothing)
+            && !doubt
+            && delivery.base.is_some_and(|base| base.tells(after, &hash))
+        {
             return Ok(());
         }
         self.insert_head(delivery, after, &hash, (epoch, batch), if doubt { 0 } else { id })
@@ -107,8 +111,10 @@ impl Writing<'_> {
     fn standing(&self, delivery: &Delivery) -> Result<(i64, i64)> {
         let found = self
             .transaction
-            .prepare_cached("SELECT context_epoch, batch FROM sessions WHERE session_id = ?1")?
-            .query_row([delivery.caller.session.id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            .prepare_cached(&format!("SELECT context_epoch, {ROUND} FROM sessions WHERE session_id = ?1"))?
+            .query_row([delivery.caller.session.id.as_str(), delivery.caller.agent.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
         Ok(found)
     }
 

@@ -63,11 +63,7 @@ impl Database {
         self.now() - seconds(self.options.ttl)
     }
 
-    fn rolls(
-        &self,
-        which: &str,
-        parameters: impl store::sqlite::rusqlite::Params,
-    ) -> Result<Vec<Roll>> {
+    fn rolls(&self, which: &str, parameters: impl store::sqlite::rusqlite::Params) -> Result<Vec<Roll>> {
         let mut statement = self.connection.prepare(&format!("{ROLL} WHERE {which}"))?;
         let rows = statement.query_map(parameters, roll)?.collect::<std::result::Result<Vec<_>, _>>()?;
         Ok(rows.into_iter().flatten().collect())

@@ -32,8 +32,6 @@ CREATE TABLE sessions (
     context_epoch INTEGER NOT NULL DEFAULT 0,
     last_compaction_at INTEGER,
     compaction_count INTEGER NOT NULL DEFAULT 0,
-    -- Counts the client's rounds of parallel calls, once it was seen to tell where they end.
-    batch INTEGER NOT NULL DEFAULT 0,
     -- Of clients that do not name them: how many are at work.
     sub_agents INTEGER NOT NULL DEFAULT 0,
     -- The name of the summary that the client works with since its last compaction.
@@ -43,6 +41,14 @@ CREATE TABLE sessions (
     tokens_full INTEGER NOT NULL DEFAULT 0,
     tokens_sent INTEGER NOT NULL DEFAULT 0,
     overhead_tokens INTEGER NOT NULL DEFAULT 0
+) WITHOUT ROWID;
+
+-- Counts the rounds of parallel calls of each reader whose client was seen to tell where they end.
+CREATE TABLE rounds (
+    session_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL,
+    batch INTEGER NOT NULL,
+    PRIMARY KEY (session_id, agent_id)
 ) WITHOUT ROWID;
 
 CREATE TABLE reads (

@@ -6,7 +6,7 @@ use store::sqlite::rusqlite::{OptionalExtension, params};
 
 use super::{Database, Result, Writing};
 use crate::caller::Caller;
-use crate::session::SessionId;
+use crate::session::{Eyes, SessionId};
 use crate::settings::Agent;
 
 /// What the store knows of a session when somebody reads in it.
@@ -29,18 +29,24 @@ pub enum Told {
     Compacted { count: i64 },
 }
 
+/// The round of a reader `?2` in a session `?1`: 0 if its client does not tell where rounds end, and 1 if it does but
+/// this reader is in its first.
+pub(super) const ROUND: &str = "coalesce((SELECT batch FROM rounds WHERE session_id = ?1 AND agent_id = ?2),
+                                         (SELECT 1 FROM rounds WHERE session_id = ?1 LIMIT 1), 0)";
+
 /// How long the store remembers that a session expired.
 const TOMBSTONE: Duration = Duration::from_secs(24 * 3600);
 
 impl Database {
     /// Looks a session up; changes nothing. A session that was idle for too long is over, even if nobody cleared it.
-    pub fn meet(&self, id: &SessionId) -> Result<Meeting> {
+    pub fn meet(&self, eyes: &Eyes) -> Result<Meeting> {
+        let id = &eyes.session;
         let row = self
             .connection
-            .prepare_cached(
-                "SELECT context_epoch, batch, last_active, compaction_count FROM sessions WHERE session_id = ?1",
-            )?
-            .query_row([id.as_str()], |row| {
+            .prepare_cached(&format!(
+                "SELECT context_epoch, {ROUND}, last_active, compaction_count FROM sessions WHERE session_id = ?1"
+            ))?
+            .query_row([id.as_str(), eyes.agent.as_str()], |row| {
                 Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
             })
             .optional()?;
@@ -72,13 +78,11 @@ impl Database {
         })
     }
 
-    /// The client said that a round of parallel calls is over.
+    /// The client said that a reader's round of parallel calls is over.
     pub fn end_batch(&mut self, caller: &Caller) -> Result<()> {
         self.write(|writing| {
             writing.touch(caller)?;
-            let set = "UPDATE sessions SET batch = batch + 1 WHERE session_id = ?1";
-            writing.transaction.execute(set, [caller.session.id.as_str()])?;
-            Ok(())
+            writing.end_round(caller)
         })
     }
 
@@ -124,6 +128,15 @@ impl Writing<'_> {
         Ok(())
     }
 
+    pub(super) fn end_round(&self, caller: &Caller) -> Result<()> {
+        // Above 1, which is the first round of a reader that is not written down.
+        let next = "INSERT INTO rounds VALUES (?1, ?2, 2)
+                    ON CONFLICT (session_id, agent_id) DO UPDATE SET batch = batch + 1";
+        let (session, agent) = (caller.session.id.as_str(), caller.agent.as_str());
+        self.transaction.prepare_cached(next)?.execute([session, agent])?;
+        Ok(())
+    }
+
     /// Clears what idle sessions left: reads, events, patches. Their contents go when the cache is collected; the
     /// registry stays.
     pub(super) fn expire(&self) -> Result<()> {
@@ -145,7 +158,7 @@ impl Writing<'_> {
 
     fn end(&self, id: &str) -> Result<()> {
         self.forget_views(id)?;
-        for table in ["read_events", "edit_events", "deliveries", "sessions"] {
+        for table in ["read_events", "edit_events", "deliveries", "rounds", "sessions"] {
             self.transaction.execute(&format!("DELETE FROM {table} WHERE session_id = ?1"), [id])?;
         }
         let remember = "INSERT OR REPLACE INTO expired_sessions VALUES (?1, ?2)";

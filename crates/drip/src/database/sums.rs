@@ -145,7 +145,8 @@ impl Database {
 
     /// Files that were counted and are no longer there.
     pub fn vanished(&self) -> Result<Vec<Named>> {
-        let every = "SELECT file_path, reads, tokens_full, tokens_sent, overhead_tokens FROM lifetime_per_file
+        let every =
+            "SELECT file_path, reads, tokens_full, tokens_sent, overhead_tokens FROM lifetime_per_file
                      ORDER BY file_path";
         let mut files = self.named(every, [])?;
         let is_gone = |path: &str| match Path::new(path).symlink_metadata() {

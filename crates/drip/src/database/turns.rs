@@ -38,7 +38,7 @@ impl Database {
                     params![caller.session.id.as_str(), snapshot, writing.now],
                 )?;
             }
-            writing.set(caller, "batch = batch + 1")
+            writing.end_round(caller)
         })
     }
 
@@ -59,8 +59,10 @@ impl Database {
 
     /// Whether this is the main agent of a session whose turns are seen.
     pub fn is_followed(&self, caller: &Caller) -> Result<bool> {
-        let mut find =
-            self.connection.prepare_cached("SELECT batch > 0 AND sub_agents = 0 FROM sessions WHERE session_id = ?1")?;
+        let mut find = self.connection.prepare_cached(
+            "SELECT sub_agents = 0 AND EXISTS (SELECT 1 FROM rounds WHERE rounds.session_id = ?1)
+             FROM sessions WHERE session_id = ?1",
+        )?;
         let followed = find.query_row([caller.session.id.as_str()], |row| row.get(0)).optional()?;
         Ok(followed.unwrap_or(false))
     }

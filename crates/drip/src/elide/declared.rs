@@ -49,7 +49,8 @@ pub(super) fn find(code: &Code, table: &'static DeclaredTable) -> (Vec<Definitio
     while let Some(members) = left.pop() {
         scan(code, table, &members, &mut found, &mut left);
     }
-    let local = |at: &usize| is_alias(code, table, *at) || (table.nested && is_local_function(code, table, *at));
+    let local =
+        |at: &usize| is_alias(code, table, *at) || (table.nested && is_local_function(code, table, *at));
     let pinned = (0..code.len()).filter(local).map(|at| code.line(at)).collect();
     (found, pinned)
 }
@@ -146,7 +147,7 @@ fn is_local_function(code: &Code, table: &DeclaredTable, at: usize) -> bool {
         "" => matches!(code.punct_before(at), b'>' | b']' | b'?' | b'*' | b')'),
         word => !table.statements.contains(&word) && !["new", "is", "and", "or", "not"].contains(&word),
     };
-    if !code.is_word(at) || !typed {
+    if !code.is_word(at) || table.statements.contains(&code.word(at)) || !typed {
         return false;
     }
     let parameters = match code.punct(at + 1) {
@@ -155,7 +156,7 @@ fn is_local_function(code: &Code, table: &DeclaredTable, at: usize) -> bool {
     };
     let Some(parameters) = parameters.filter(|at| code.punct(*at) == b'(') else { return false };
     let next = code.after(parameters);
-    (code.punct(next) == b'{' || code.pair(next, *b"=>") || code.word(next) == "where")
+    code.punct(next) == b'{' || code.pair(next, *b"=>") || code.word(next) == "where"
 }
 
 #[rustfmt::skip]

@@ -34,7 +34,12 @@ const MAX_FILE: usize = 1 << 20;
 /// What all versions together may take: a tour must not fill the memory.
 const MAX_BYTES: usize = 256 << 20;
 
-pub(super) fn read(here: &Path, env: &Environment, count: usize, patience: Duration) -> Result<Commits, GitError> {
+pub(super) fn read(
+    here: &Path,
+    env: &Environment,
+    count: usize,
+    patience: Duration,
+) -> Result<Commits, GitError> {
     let git = process::find("git", env).ok_or(GitError::NoGit)?;
     let until = Instant::now() + patience;
     let run = |args: &[&str], stdin: Vec<u8>| {
@@ -56,14 +61,27 @@ pub(super) fn read(here: &Path, env: &Environment, count: usize, patience: Durat
     };
     let number = count.to_string();
     let log = run(
-        &["log", "--first-parent", "--no-renames", "--diff-filter=AM", "--raw", "--abbrev=40", "-z", "-m", "--format=%x01%H", "-n", &number],
+        &[
+            "log",
+            "--first-parent",
+            "--no-renames",
+            "--diff-filter=AM",
+            "--raw",
+            "--abbrev=40",
+            "-z",
+            "-m",
+            "--format=%x01%H",
+            "-n",
+            &number,
+        ],
         Vec::new(),
     )?;
     let changed = parse_log(&log);
     if changed.is_empty() {
         return Err(GitError::NoRepository);
     }
-    let wanted: String = changed.iter().flat_map(|commit| commit.iter().map(|(blob, _)| format!("{blob}\n"))).collect();
+    let wanted: String =
+        changed.iter().flat_map(|commit| commit.iter().map(|(blob, _)| format!("{blob}\n"))).collect();
     let contents = run(&["cat-file", "--batch"], wanted.into_bytes())?;
     Ok(Commits { count: changed.len(), versions: versions(changed, &contents) })
 }
@@ -98,7 +116,8 @@ fn versions(changed: Vec<Vec<(String, String)>>, contents: &[u8]) -> Vec<Version
     for (_, path) in changed.into_iter().flatten() {
         let Some((bytes, after)) = next_blob(rest) else { break };
         rest = after;
-        let text = std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_FILE && !text.contains('\0'));
+        let text =
+            std::str::from_utf8(bytes).ok().filter(|text| text.len() <= MAX_FILE && !text.contains('\0'));
         if let Some(text) = text {
             versions.push(Version { path, text: Text::new(text) });
         }

@@ -41,7 +41,9 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
 fn plain_output(response: &Map<String, Value>) -> Option<&str> {
     let is_empty =
         |value: &Value| matches!(value, Value::Null | Value::Bool(false)) || value.as_str() == Some("");
-    let alone = response.iter().all(|(key, value)| matches!(key.as_str(), "stdout" | "noOutputExpected") || is_empty(value));
+    let alone = response
+        .iter()
+        .all(|(key, value)| matches!(key.as_str(), "stdout" | "noOutputExpected") || is_empty(value));
     let shown = response.get("stdout")?.as_str()?;
     (alone && !shown.is_empty() && shown.len() <= MOST).then_some(shown)
 }

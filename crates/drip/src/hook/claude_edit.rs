@@ -128,7 +128,8 @@ fn written(world: &World, done: &Done, now: &Text) -> Result<Warning, Trouble> {
             None => Text::new(""),
         };
         let whole = Change { old: 0..held.count(), new: 0..now.count() };
-        let hunk = Hunk { old: whole.old.clone(), new: whole.new.clone(), changes: vec![whole], symbol: None };
+        let hunk =
+            Hunk { old: whole.old.clone(), new: whole.new.clone(), changes: vec![whole], symbol: None };
         let body = diff::replaced(&[hunk], now);
         done.advance(database, head.as_ref(), &body, &View::whole(now.clone()))?;
         done.write_down(database, done.original.as_ref().unwrap_or(&held), now)?;
@@ -168,7 +169,7 @@ fn replaced(world: &World, done: &Done) -> Result<Warning, Trouble> {
 
 impl Done<'_> {
     fn head(&self, database: &Database) -> Result<Option<Head>, Trouble> {
-        let meeting = database.meet(&self.caller.session.id)?;
+        let meeting = database.meet(&self.caller.eyes())?;
         if !meeting.remembers {
             return Ok(None);
         }
@@ -202,7 +203,7 @@ impl Done<'_> {
         database.record(&Delivery {
             caller: self.caller,
             path: &self.located.key,
-            meeting: database.meet(&self.caller.session.id)?,
+            meeting: database.meet(&self.caller.eyes())?,
             base: head,
             in_doubt: false,
             answer: &numbered::native(Kind::Native, None, 0),
@@ -219,7 +220,8 @@ impl Done<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        let symbols = read::language_of(self.located).map(|language| elide::symbols(language, after.as_str()));
+        let symbols =
+            read::language_of(self.located).map(|language| elide::symbols(language, after.as_str()));
         let hunks = diff::hunks(&changes, 0, before, &symbols.unwrap_or_default());
         let patch = diff::encode(Encoding::Unified(0), &hunks, before, after, read::name_of(self.located));
         let touched: Vec<Touched> = hunks.into_iter().map(touched).collect();

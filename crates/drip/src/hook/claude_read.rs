@@ -31,9 +31,9 @@ struct Response {
 struct Shown {
     file_path: Option<String>,
     content: Option<String>,
-    num_lines: Option<usize>,
-    start_line: Option<usize>,
-    total_lines: Option<usize>,
+    num_lines: Option<u32>,
+    start_line: Option<u32>,
+    total_lines: Option<u32>,
     #[serde(default)]
     truncated_by_token_cap: bool,
 }
@@ -78,7 +78,9 @@ fn after_read(world: &World, input: &[u8], mode: Mode) -> Result<Reply, Trouble>
     let (Some(caller), Some(asked), Some(response)) = (caller, event.tool_input, event.tool_response) else {
         return Ok(Reply::Nothing);
     };
-    let Some((path, shown)) = asked.file_path.as_deref().zip(response.file) else { return Ok(Reply::Nothing) };
+    let Some((path, shown)) = asked.file_path.as_deref().zip(response.file) else {
+        return Ok(Reply::Nothing);
+    };
     let Some(located) = world.locate(path, &caller).filter(|_| !world.settings.disabled) else {
         return Ok(Reply::Nothing);
     };
@@ -120,13 +122,17 @@ fn text(
     else {
         return Ok(None);
     };
+    let (first, total) = (first as usize, total as usize);
     // Without text there is nothing to save; with these signs in it, it was no text to begin with.
     if content.is_empty() || first == 0 || content.contains(['\0', '\u{fffd}']) {
         return Ok(None);
     }
     let page = Page { first, content, cut: shown.truncated_by_token_cap };
     let count = content.split('\n').count();
-    let is_all = first == 1 && !page.cut && count == total && shown.num_lines == Some(count);
+    let is_all = first == 1
+        && !page.cut
+        && count == total
+        && shown.num_lines.is_some_and(|lines| lines as usize == count);
     let now = match is_all {
         // What was shown is the file: nothing on the disk could say it better.
         true => Text::new(content.as_str()),
@@ -189,7 +195,15 @@ fn decide(desk: &Desk, read: &Read, look: &Look, mode: Mode) -> Result<Decision,
     let language = read::language_of(read.located);
     let name = read::name_of(read.located);
     let (view, window) = (look.view.as_ref(), Some(read.asked));
-    let ask = Ask { now: read.now, window, view, language, name, shape: Shape::Numbered, foreseen: look.foreseen.as_deref() };
+    let ask = Ask {
+        now: read.now,
+        window,
+        view,
+        language,
+        name,
+        shape: Shape::Numbered,
+        foreseen: look.foreseen.as_deref(),
+    };
     let is_whole = Some(read.lines) == read.now.span() && !read.page.cut;
     let own = if is_whole { Plan::Whole(Why::First) } else { Plan::Part(read.lines) };
     let native = |plan: Plan, kind: Kind, reason: Option<String>, settles: bool| {
@@ -215,14 +229,28 @@ fn decide(desk: &Desk, read: &Read, look: &Look, mode: Mode) -> Result<Decision,
         if let Some(said) = said.and_then(|said| about.if_shorter(said)) {
             let after = View::whole(read.now.clone());
             let native = said.answer.clone();
-            return Ok(Decision { said: Some(said), native, plan: Plan::Unchanged(None), after, renamed_from, settles });
+            return Ok(Decision {
+                said: Some(said),
+                native,
+                plan: Plan::Unchanged(None),
+                after,
+                renamed_from,
+                settles,
+            });
         }
     }
     let plan = plan::plan(&ask, &Limits { elision: None, ..desk.settings.limits });
     Ok(match about.answer(&plan, &ask) {
         Some(said) => {
             let after = plan.after(&ask);
-            Decision { native: said.answer.clone(), said: Some(said), plan, after, renamed_from: None, settles }
+            Decision {
+                native: said.answer.clone(),
+                said: Some(said),
+                plan,
+                after,
+                renamed_from: None,
+                settles,
+            }
         }
         None => native(own, Kind::Native, reason(&plan), settles),
     })

@@ -65,10 +65,7 @@ pub(super) fn parse(command: &str) -> Option<Shows> {
 }
 
 /// `-n N`, `-nN`, `-N`, `--lines=N` or nothing, and what follows.
-fn count<'a>(
-    args: &'a [&'a str],
-    lines: impl Fn(&str) -> Option<Lines>,
-) -> Option<(Lines, &'a [&'a str])> {
+fn count<'a>(args: &'a [&'a str], lines: impl Fn(&str) -> Option<Lines>) -> Option<(Lines, &'a [&'a str])> {
     // `parse` would take a sign, and these commands give it another meaning.
     let number = |text: &str| {
         let digits = text.strip_prefix('+').unwrap_or(text);

@@ -34,7 +34,9 @@ pub(super) fn claude_session(world: &World, input: &[u8]) -> Result<Reply, Troub
     let note = format!(
         "DRIP: ↺ context was {happened}: baselines were reset, so the next read of each file shows it whole."
     );
-    Ok(Reply::Json(json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": note}})))
+    Ok(Reply::Json(
+        json!({"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": note}}),
+    ))
 }
 
 /// `claude-compact`: prints nothing, because the client quotes what is printed here to its model. The session starts
@@ -72,7 +74,7 @@ pub(super) fn gemini_compress(world: &World, input: &[u8]) -> Result<Reply, Trou
 /// Begins an epoch in a session that has a past; a new one is not worth a write.
 pub(super) fn forget(world: &World, caller: &Caller) -> Result<(), Trouble> {
     world.store(|database| {
-        if database.meet(&caller.session.id)?.remembers {
+        if database.meet(&caller.eyes())?.remembers {
             database.begin_epoch(caller)?;
         }
         Ok(())

@@ -48,10 +48,13 @@ pub(super) fn after_tool(world: &World, input: &[u8]) -> Result<Reply, Trouble> 
             world.store(|database| Ok(database.sub_agent_ended(caller)?))
         });
     }
-    let Some(event) = Event::<PageInput, Response>::of(input, &["read_file"])? else { return Ok(Reply::Nothing) };
+    let Some(event) = Event::<PageInput, Response>::of(input, &["read_file"])? else {
+        return Ok(Reply::Nothing);
+    };
     let caller = world.caller(&event.who(), Agent::Gemini);
     let content = event.tool_response.and_then(|response| response.content);
-    let (Some(caller), Some(asked), Some(Value::String(content))) = (caller, event.tool_input, content) else {
+    let (Some(caller), Some(asked), Some(Value::String(content))) = (caller, event.tool_input, content)
+    else {
         return Ok(Reply::Nothing);
     };
     let Some(path) = asked.file_path.as_deref() else { return Ok(Reply::Nothing) };
@@ -67,7 +70,9 @@ pub(super) fn after_tool(world: &World, input: &[u8]) -> Result<Reply, Trouble> 
     Ok(said.map_or(Reply::Nothing, |said| {
         // The client hands it on as an error, which it is not.
         let reason = match said.trim_end().split_once('\n') {
-            Some((heading, body)) => format!("{heading}\n(not an error: this is the result of the read)\n{body}"),
+            Some((heading, body)) => {
+                format!("{heading}\n(not an error: this is the result of the read)\n{body}")
+            }
             None => format!("{}\n(not an error: this is the result of the read)", said.trim_end()),
         };
         Reply::Json(json!({"decision": "deny", "reason": reason}))

@@ -21,13 +21,14 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let tools = ["Edit", "MultiEdit", "Write"];
     let Some(event) = Event::<Input, IgnoredAny>::of(input, &tools)? else { return Ok(Reply::Nothing) };
     let caller = world.caller_or_derived(&event.who(), Agent::Claude);
-    let Some(asked) = event.tool_input.filter(|_| world.settings.edit_guard && !world.settings.disabled) else {
+    let Some(asked) = event.tool_input.filter(|_| world.settings.edit_guard && !world.settings.disabled)
+    else {
         return Ok(Reply::Nothing);
     };
     let path = asked.file_path.as_deref().unwrap_or_default();
     let Some(located) = world.locate(path, &caller) else { return Ok(Reply::Nothing) };
     let head = world.store(|database| {
-        let meeting = database.meet(&caller.session.id)?;
+        let meeting = database.meet(&caller.eyes())?;
         Ok(match meeting.remembers {
             true => database.head(&caller.eyes(), &located.key, meeting.epoch)?,
             false => None,
@@ -67,7 +68,12 @@ pub(super) fn deny(reason: &str) -> Reply {
 }
 
 /// What an edit touches of the lines that were left out of what these eyes hold, by name.
-pub(super) fn hidden_by(head: &Head, located: &Located, text: &Text, touched: &Ranges) -> Option<Vec<String>> {
+pub(super) fn hidden_by(
+    head: &Head,
+    located: &Located,
+    text: &Text,
+    touched: &Ranges,
+) -> Option<Vec<String>> {
     let hidden = hidden_spans(head, text, touched);
     (!hidden.is_empty()).then(|| names(located, text, &hidden))
 }
@@ -79,10 +85,12 @@ fn hidden_spans(head: &Head, text: &Text, touched: &Ranges) -> Vec<Span> {
 }
 
 fn names(located: &Located, text: &Text, hidden: &[Span]) -> Vec<String> {
-    let symbols =
-        read::language_of(located).map(|language| elide::symbols(language, text.as_str())).unwrap_or_default();
+    let symbols = read::language_of(located)
+        .map(|language| elide::symbols(language, text.as_str()))
+        .unwrap_or_default();
     let name = |span: &Span| {
-        let around = symbols.iter().filter(|symbol| (symbol.first_line..=symbol.last_line).contains(&span.first));
+        let around =
+            symbols.iter().filter(|symbol| (symbol.first_line..=symbol.last_line).contains(&span.first));
         let nearest = around.min_by_key(|symbol| symbol.last_line - symbol.first_line);
         let name = nearest.map_or("lines", |symbol| symbol.name.as_str());
         format!("{name} (L{}-L{})", span.first, span.last)

@@ -58,7 +58,9 @@ impl About<'_> {
     pub(super) fn certificate(&self, touched: &[Touched], hash: &Hash) -> Numbered {
         let changed: Vec<String> = touched
             .iter()
-            .map(|(symbol, span)| format!("{symbol} (L{}-L{})", span.first, span.last).trim_start().to_owned())
+            .map(|(symbol, span)| {
+                format!("{symbol} (L{}-L{})", span.first, span.last).trim_start().to_owned()
+            })
             .collect();
         self.heading_alone(
             Kind::Certificate,
@@ -151,8 +153,15 @@ mod tests {
 
     fn answer(old: &Text, new: &Text, window: Option<Span>) -> Option<Numbered> {
         let view = View::whole(old.clone());
-        let ask =
-            Ask { now: new, window, view: Some(&view), language: None, name: "f", shape: Shape::Numbered, foreseen: None };
+        let ask = Ask {
+            now: new,
+            window,
+            view: Some(&view),
+            language: None,
+            name: "f",
+            shape: Shape::Numbered,
+            foreseen: None,
+        };
         let plan = plan::plan(&ask, &Limits { elision: None, ..Limits::default() });
         let native = Page { first: 1, content: new.as_str(), cut: false }.bytes();
         About { path: "/p/f", native, edited: false }.answer(&plan, &ask)
@@ -165,7 +174,10 @@ mod tests {
         let Numbered { content, first, answer } = answer(&old, &new, None).unwrap();
         assert_eq!(first, 26);
         let lines: Vec<&str> = content.split('\n').collect();
-        assert!(lines[0].starts_with("[DRIP: delta only | ") && lines[0].ends_with(" | @@ -27,7 +27,7 @@ | /p/f]"));
+        assert!(
+            lines[0].starts_with("[DRIP: delta only | ")
+                && lines[0].ends_with(" | @@ -27,7 +27,7 @@ | /p/f]")
+        );
         assert_eq!(lines.len(), 8);
         for (number, line) in (first..).zip(lines).skip(1) {
             assert_eq!(format!("{line}\n"), new.line(number).unwrap());
@@ -181,7 +193,9 @@ mod tests {
         let Numbered { content, first, .. } = answer(&old, &new, None).unwrap();
         assert_eq!(first, 0);
         assert!(content.contains("\n10\tthis is LINE 10 of the file\n") && !content.ends_with('\n'));
-        assert!(content.starts_with("[DRIP: delta only | ") && content.contains(" | 2 hunks: ln 10, ln 50 | "));
+        assert!(
+            content.starts_with("[DRIP: delta only | ") && content.contains(" | 2 hunks: ln 10, ln 50 | ")
+        );
     }
 
     #[test]

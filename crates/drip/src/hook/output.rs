@@ -42,7 +42,15 @@ pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<
             return Ok(None);
         }
         let (view, language) = (look.view.as_ref(), read::language_of(&located));
-        let ask = Ask { now: &now, window, view, language, name: read::name_of(&located), shape: Shape::Diff, foreseen: look.foreseen.as_deref() };
+        let ask = Ask {
+            now: &now,
+            window,
+            view,
+            language,
+            name: read::name_of(&located),
+            shape: Shape::Diff,
+            foreseen: look.foreseen.as_deref(),
+        };
         let owed = owed(&desk, &located, &now, &look)?;
         let path = kit::text::plain(output.path);
         let words = Words { path: &path, ..Words::default() };

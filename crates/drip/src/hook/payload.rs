@@ -23,6 +23,12 @@ pub(super) struct Event<I, R> {
     pub(super) tool_response: Option<R>,
 }
 
+/// What is looked at in a call of an unknown form.
+#[derive(Deserialize)]
+struct Named {
+    tool_name: Option<String>,
+}
+
 /// Whose event it is.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Who {
@@ -72,15 +78,14 @@ impl ReadInput {
 impl<I: DeserializeOwned, R: DeserializeOwned> Event<I, R> {
     /// The call of one of these tools, if it is one.
     pub(super) fn of(input: &[u8], tools: &[&str]) -> Result<Option<Event<I, R>>, Trouble> {
-        // The name first: calls of other tools have other forms, and are no trouble.
-        #[derive(Deserialize)]
-        struct Named {
-            tool_name: Option<String>,
-        }
-        let Named { tool_name } = serde_json::from_slice(input)?;
-        match tool_name.is_some_and(|name| tools.contains(&name.as_str())) {
-            true => Ok(Some(serde_json::from_slice(input)?)),
-            false => Ok(None),
+        let is_ours = |name: &str| tools.contains(&name);
+        match serde_json::from_slice::<Event<I, R>>(input) {
+            Ok(event) => Ok(is_ours(&event.tool_name).then_some(event)),
+            // Calls of other tools have other forms, and are no trouble.
+            Err(error) => match serde_json::from_slice(input) {
+                Ok(Named { tool_name: Some(name) }) if !is_ours(&name) => Ok(None),
+                _ => Err(error.into()),
+            },
         }
     }
 

@@ -24,15 +24,21 @@ use kit::text::{plain, tokens};
 
 /// `claude`.
 pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
-    let Some(event) = Event::<ReadInput, IgnoredAny>::of(input, &["Read"])? else { return Ok(Reply::Nothing) };
+    let Some(event) = Event::<ReadInput, IgnoredAny>::of(input, &["Read"])? else {
+        return Ok(Reply::Nothing);
+    };
     let caller = world.caller_or_derived(&event.who(), Agent::Claude);
-    let Some(asked) = event.tool_input.filter(|_| !world.settings.disabled) else { return Ok(Reply::Nothing) };
+    let Some(asked) = event.tool_input.filter(|_| !world.settings.disabled) else {
+        return Ok(Reply::Nothing);
+    };
     let path = asked.file_path.as_deref().unwrap_or_default();
     let Some(located) = world.locate(path, &caller) else { return Ok(Reply::Nothing) };
     let spelled = plain(path);
     let words = Words { path: &spelled, ..Words::default() };
     match load::load(&located.path, load::Limits::new(world.settings.symlinks)) {
-        Loaded::Text { text, .. } => known(world, &caller, &located, &asked, &Text::new(&*as_shown(&text)), &words),
+        Loaded::Text { text, .. } => {
+            known(world, &caller, &located, &asked, &Text::new(&*as_shown(&text)), &words)
+        }
         Loaded::Missing => gone(world, &caller, &located, &words),
         // Pictures, documents, other encodings: the client has its own ways with them.
         _ => Ok(Reply::Nothing),
@@ -67,7 +73,15 @@ fn known(
             return Ok(ignored(located, &pattern, &source, words));
         }
         let (window, view, language) = (asked.window(), look.view.as_ref(), read::language_of(located));
-        let ask = Ask { now, window, view, language, name: read::name_of(located), shape: Shape::Diff, foreseen: look.foreseen.as_deref() };
+        let ask = Ask {
+            now,
+            window,
+            view,
+            language,
+            name: read::name_of(located),
+            shape: Shape::Diff,
+            foreseen: look.foreseen.as_deref(),
+        };
         match decide(world, &desk, located, &ask, &look, words)? {
             Choice::Native => Ok(Reply::Nothing),
             Choice::NativeWithNote(note) => Ok(Reply::Json(json!({"hookSpecificOutput": {
@@ -127,12 +141,17 @@ fn decide(
         Owed::Nothing => "",
         Owed::Certificate(touched) if ask.window.is_none() => {
             let answer = counted(render::certificate(ask.now, &touched, words), ask);
-            return Ok(if is_shorter(&answer, ask) { Choice::Certificate(answer) } else { Choice::NativeOnce });
+            return Ok(if is_shorter(&answer, ask) {
+                Choice::Certificate(answer)
+            } else {
+                Choice::NativeOnce
+            });
         }
         _ if ask.window.is_none() => return Ok(Choice::NativeOnce),
         _ => " | as your edit left it",
     };
-    let shortens = is_long || settings.first_read_min_bytes.is_some_and(|least| ask.now.len() as u64 >= least);
+    let shortens =
+        is_long || settings.first_read_min_bytes.is_some_and(|least| ask.now.len() as u64 >= least);
     let elision = settings.limits.elision.filter(|_| shortens);
     let plan = plan::plan(ask, &Limits { elision, ..settings.limits });
     let remarks = match plan {
@@ -144,9 +163,10 @@ fn decide(
         Plan::Whole(_) | Plan::Part(_) => Choice::Native,
         // A refused read of a file that changed would make the client refuse the next edit.
         Plan::Delta(delta) if delta.window.is_some() => Choice::Native,
-        Plan::Delta(_) if !is_long => {
-            Choice::NativeWithNote(format!("[DRIP: native refresh | the file changed since your last read | {}]", words.path))
-        }
+        Plan::Delta(_) if !is_long => Choice::NativeWithNote(format!(
+            "[DRIP: native refresh | the file changed since your last read | {}]",
+            words.path
+        )),
         Plan::Elided(_) | Plan::Unchanged(_) | Plan::Delta(_) => {
             let answer = counted(render::render(&plan, ask, &words), ask);
             if is_shorter(&answer, ask) { Choice::Instead(plan, answer) } else { Choice::Native }

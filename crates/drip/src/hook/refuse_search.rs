@@ -47,7 +47,9 @@ struct GrepInput {
 
 /// `claude-glob`.
 pub(super) fn glob(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
-    let Some(event) = Event::<GlobInput, IgnoredAny>::of(input, &["Glob"])? else { return Ok(Reply::Nothing) };
+    let Some(event) = Event::<GlobInput, IgnoredAny>::of(input, &["Glob"])? else {
+        return Ok(Reply::Nothing);
+    };
     let caller = world.caller_or_derived(&event.who(), Agent::Claude);
     let asked = event.tool_input.filter(|_| !world.settings.disabled);
     let Some((pattern, path)) = asked.and_then(|asked| Some((asked.pattern?, asked.path))) else {
@@ -93,7 +95,9 @@ fn listed(found: &Found, pattern: &str, root: &Path) -> String {
 
 /// `claude-grep`.
 pub(super) fn grep(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
-    let Some(event) = Event::<GrepInput, IgnoredAny>::of(input, &["Grep"])? else { return Ok(Reply::Nothing) };
+    let Some(event) = Event::<GrepInput, IgnoredAny>::of(input, &["Grep"])? else {
+        return Ok(Reply::Nothing);
+    };
     let caller = world.caller_or_derived(&event.who(), Agent::Claude);
     let asked = event.tool_input.filter(|_| !world.settings.disabled);
     let Some((request, mode)) = asked.and_then(request) else { return Ok(Reply::Nothing) };
@@ -134,8 +138,10 @@ fn request(asked: GrepInput) -> Option<(Request, &'static str)> {
 }
 
 fn hits(grepped: &Grepped, request: &Request, mode: &str) -> String {
-    let mut said =
-        format!("[DRIP: grep filtered via .dripignore | mode={mode} | pattern={}]\n", plain(&request.pattern));
+    let mut said = format!(
+        "[DRIP: grep filtered via .dripignore | mode={mode} | pattern={}]\n",
+        plain(&request.pattern)
+    );
     match grepped.lines {
         0 => said.push_str("(no matches)"),
         _ => said.push_str(grepped.text.trim_end_matches('\n')),

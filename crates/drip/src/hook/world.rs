@@ -1,6 +1,7 @@
 //! What a hook may know of the world: settings, the store, the log, and how a path and a caller are found. Knows no
 //! client's words.
 
+use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use kit::log::Log;
 use kit::process::Job;
 use kit::{Failure, Invocation, Places};
 use serde_json::Value;
+use store::sqlite::Note;
 
 use super::payload::Who;
 use crate::caller::Caller;
@@ -79,7 +81,9 @@ impl World {
         let root = self.settings.data_dir(&self.places);
         let mut database = Database::open(&root, Options::from(&self.settings), self.now_ms)?;
         for note in database.notes() {
-            self.record("store", &[("note", &format!("{note:?}"))]);
+            if let Note::SetAside { kept_as, reason, .. } = note {
+                self.record("store", &[("kept_as", &kept_as.to_string_lossy()), ("error", reason)]);
+            }
         }
         let done = work(&mut database)?;
         if database.log_is_large() {
@@ -144,7 +148,8 @@ impl World {
     }
 
     pub(super) fn log(&self, hook: &str, trouble: &Trouble) {
-        self.record("hook", &[("hook", hook), ("error", &trouble.to_string())]);
+        let cause = trouble.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+        self.record("hook", &[("hook", hook), ("error", &format!("{trouble}{cause}"))]);
     }
 
     fn record(&self, event: &str, fields: &[(&str, &str)]) {

@@ -1,6 +1,5 @@
 //! Rules in the syntax of `.gitignore`, read and compiled. Knows no order of files and no project.
 
-use std::mem;
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
@@ -13,7 +12,7 @@ use crate::load::{self, Limits, Loaded, Symlinks};
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) source: Source,
-    /// One after the other; more than one only where they are too many for one expression.
+    /// In their order; more than one only where not all fit into one.
     matchers: Vec<Gitignore>,
 }
 
@@ -58,33 +57,40 @@ impl Rules {
     }
 
     fn parse(source: Source, text: &str, warn: &mut dyn FnMut(usize, String)) -> Option<Rules> {
-        /// No path is longer, and compiling a rule takes time.
-        const LONGEST: usize = 4096;
-        /// A set of rules has a limit of 10 MB when compiled. The worst ones grow about 250 times.
-        const AT_ONCE: usize = 16 << 10;
-        // Candidates are made relative before they are matched.
-        let mut builder = GitignoreBuilder::new("");
-        let (mut matchers, mut bytes) = (Vec::new(), 0);
-        let mut lines = text.trim_start_matches('\u{feff}').lines().zip(1..).peekable();
-        while let Some((line, number)) = lines.next() {
-            if line.len() > LONGEST {
-                warn(number, format!("a rule has at most {LONGEST} bytes"));
-            } else if let Err(error) = builder.add_line(None, line) {
-                warn(number, error.to_string());
-            }
-            bytes += line.len() + 1;
-            if bytes > AT_ONCE || lines.peek().is_none() {
-                match mem::replace(&mut builder, GitignoreBuilder::new("")).build() {
-                    Ok(matcher) => matchers.push(matcher),
-                    Err(error) => {
-                        warn(number, format!("this rule and those before it are not used: {error}"))
-                    }
-                }
-                bytes = 0;
-            }
-        }
-        Some(Rules { source, matchers }).filter(|rules| !rules.matchers.iter().all(Gitignore::is_empty))
+        let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+        let mut matchers = Vec::new();
+        compile(1, &lines, &mut matchers, warn);
+        (!matchers.is_empty()).then_some(Rules { source, matchers })
     }
+}
+
+/// Compiles all lines into one matcher, or both halves of them where that fails: lines can be too many for one, or too
+/// deeply nested. No line is lost because of another.
+fn compile(first: usize, lines: &[&str], into: &mut Vec<Gitignore>, warn: &mut dyn FnMut(usize, String)) {
+    /// No path is longer, and compiling a rule takes time.
+    const LONGEST: usize = 4096;
+    // Candidates are made relative before they are matched.
+    let mut builder = GitignoreBuilder::new("");
+    let mut wrong = Vec::new();
+    for (line, number) in lines.iter().zip(first..) {
+        if line.len() > LONGEST {
+            wrong.push((number, format!("a rule has at most {LONGEST} bytes")));
+        } else if let Err(error) = builder.add_line(None, line) {
+            wrong.push((number, error.to_string()));
+        }
+    }
+    match builder.build() {
+        Err(_) if lines.len() > 1 => {
+            let (head, tail) = lines.split_at(lines.len() / 2);
+            compile(first, head, into, warn);
+            compile(first + head.len(), tail, into, warn);
+            return;
+        }
+        Err(error) => wrong.push((first, error.to_string())),
+        Ok(matcher) if matcher.is_empty() => {}
+        Ok(matcher) => into.push(matcher),
+    }
+    wrong.into_iter().for_each(|(line, why)| warn(line, why));
 }
 
 #[cfg(test)]
@@ -92,22 +98,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_rules_and_costly_ones_all_count_and_the_last_wins() {
-        let many: String = (0..3_000).map(|index| format!("a*b?c[d-z]*{index}x\n")).collect();
-        let costly = format!("{}\n{}", "?\n!?\n".repeat(3_000), "?".repeat(4_000));
-        let text = format!("first*.txt\n{many}!*keep\n{costly}\nlast?.txt\n");
+    fn a_line_that_cannot_be_compiled_costs_no_other_line() {
+        let nested = format!("{}{}", "{a,".repeat(500), "}".repeat(500));
+        let text = format!("first\nno\n!no\n{nested}\nlast\n[unclosed-\n{{open\n!last.rs\n");
         let mut warnings = Vec::new();
         let rules = Rules::parse(Source::BuiltIn, &text, &mut |line, why| warnings.push((line, why)));
         let rules = rules.expect("there are rules");
-        assert_eq!(warnings, []);
-        assert!(rules.matchers.len() > 3);
+        let lines: Vec<usize> = warnings.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [4, 7], "{warnings:?}");
+        assert!(rules.matchers.len() > 1);
         let said = |path: &str| rules.matched(Path::new("/p"), &Path::new("/p").join(path), Entry::File);
-        for path in ["first1.txt", "a1bbcz7x", "a1bbcz2999x", "lastx.txt", &"n".repeat(4_000)] {
-            assert!(said(path).is_ignore(), "{path}");
-        }
-        for path in ["a1bbcz2999xkeep", "z"] {
-            assert!(said(path).is_whitelist(), "{path}");
-        }
+        assert!(said("first").is_ignore() && said("last").is_ignore());
+        assert!(said("no").is_whitelist() && said("last.rs").is_whitelist());
         assert!(said("other").is_none());
     }
 }

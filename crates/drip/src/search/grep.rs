@@ -11,7 +11,7 @@ use kit::invocation::Environment;
 use kit::process::{self, Cancel, Ended, Job, Keep, Outcome};
 use kit::text;
 
-use super::hits::{self, Hit};
+use super::hits::{self, Hit, Style};
 use crate::ignored::{Entry, Ignored};
 
 /// What to look for, as the clients' tools spell it.
@@ -198,8 +198,9 @@ fn show(request: &Request, ignored: &Ignored, mut hits: Vec<Hit>) -> Vec<String>
         Mode::Count => hits.iter().map(|hit| format!("{}:{}", hit.name(), hit.matches())).collect(),
         Mode::Content => {
             // As ripgrep does it: the one file that was asked for needs no name.
-            let single = ignored.absolute(path(request)).is_file();
-            hits::render(&hits, single, request.line_numbers, around(request) != (0, 0))
+            let names = !ignored.absolute(path(request)).is_file();
+            let gaps = around(request) != (0, 0);
+            hits::render(&hits, Style { names, numbers: request.line_numbers, gaps })
         }
     }
 }

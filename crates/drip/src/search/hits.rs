@@ -29,6 +29,15 @@ struct Line {
     matches: bool,
 }
 
+/// What stands beside a line.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    pub(super) names: bool,
+    pub(super) numbers: bool,
+    /// `--` where lines are left out, which only makes sense if there are lines around hits.
+    pub(super) gaps: bool,
+}
+
 impl Hit {
     /// The path as it is shown.
     pub(super) fn name(&self) -> String {
@@ -92,23 +101,23 @@ pub(super) fn lines(output: &[u8]) -> Vec<Hit> {
 }
 
 /// As ripgrep prints it to a pipe: `path:7:line` for hits, `path-7-line` around them, `--` between groups.
-pub(super) fn render(hits: &[Hit], single: bool, numbers: bool, context: bool) -> Vec<String> {
+pub(super) fn render(hits: &[Hit], style: Style) -> Vec<String> {
     let mut out = Vec::new();
     for hit in hits {
         let Found::Lines(lines) = &hit.found else { continue };
-        let name = if single { String::new() } else { hit.name() };
+        let name = hit.name();
         let mut expected = None;
         for line in lines {
-            if context && !out.is_empty() && expected != Some(line.number) {
+            if style.gaps && !out.is_empty() && expected != Some(line.number) {
                 out.push("--".to_owned());
             }
             expected = Some(line.number + 1);
             let sign = if line.matches { ':' } else { '-' };
             let mut shown = String::new();
-            if !single {
+            if style.names {
                 shown = format!("{name}{sign}");
             }
-            if numbers {
+            if style.numbers {
                 shown.push_str(&format!("{}{sign}", line.number));
             }
             shown.push_str(&line.text);
@@ -201,7 +210,7 @@ mod tests {
             names(&output);
             counts(&output);
             let hits = lines(&output);
-            render(&hits, true, true, true);
+            render(&hits, Style { names: true, numbers: true, gaps: true });
         }
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn cut(text: &str, range: Range<usize>) -> Option<String> {
         return Some([before, behind].concat());
     }
     // If the two differ, one of them was written later, and by another editor.
-    let ours = before.is_empty() || last == next || last_line_end(block) == Some(next);
+    let ours = before.is_empty() || last_line_end(block) == Some(next);
     if ours && !next.is_empty() {
         let behind = &behind[next.len()..];
         return (!before.is_empty() || !behind.is_empty()).then(|| [before, behind].concat());
@@ -78,7 +78,9 @@ mod tests {
                 assert_eq!(left, format!("{text}{more}"), "{edited:?}");
             }
         }
-        let made = format!("earlier\n\n{}", append(None, "<<\n>>"));
-        assert_eq!(cut(&made, where_in(&made)).as_deref(), Some("earlier\n\n"));
+        for earlier in ["earlier\n\n", "earlier\r\n"] {
+            let made = format!("{earlier}{}", append(None, "<<\n>>"));
+            assert_eq!(cut(&made, where_in(&made)).as_deref(), Some(earlier));
+        }
     }
 }

@@ -140,6 +140,7 @@ mod tests {
         assert!(BLOCK.put(Some(text)).is_err() && BLOCK.take(text).is_err());
         let whole = Block { unclosed: Unclosed::Everything, ..BLOCK };
         assert_eq!(whole.take(text).unwrap(), None);
+        assert_eq!(whole.take(text.trim_end()).unwrap(), None, "also if an editor took the last line end");
         assert_eq!(whole.put(Some(text)).unwrap(), whole.put(None).unwrap());
     }
 

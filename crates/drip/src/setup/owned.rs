@@ -9,8 +9,6 @@ use super::wanted::{own_hook, own_server};
 /// One entry of ours.
 pub(super) struct Own {
     pub(super) path: Vec<usize>,
-    /// Where it stands in the text.
-    at: usize,
     /// Whether the client sees it: of several members with one name only the last counts.
     pub(super) counts: bool,
     pub(super) program: String,
@@ -35,7 +33,7 @@ impl Written {
     }
 }
 
-/// Everything of ours in the order of the text.
+/// Everything of ours; within one list in its order.
 pub(super) fn owned(root: &Node) -> Vec<Own> {
     let mut found = Vec::new();
     for (index, (key, node)) in root.members().iter().enumerate() {
@@ -47,7 +45,6 @@ pub(super) fn owned(root: &Node) -> Vec<Own> {
             _ => {}
         }
     }
-    found.sort_by_key(|own| own.at);
     found
 }
 
@@ -82,7 +79,7 @@ fn own_entry(hook: &Node, event: &str, matcher: Option<&str>, path: Vec<usize>, 
     let (program, name) = own_hook(node.text()?)?;
     let command = Written { value: node.text()?.to_owned(), range: node.range.clone() };
     let what = What::Hook { event: event.to_owned(), matcher: matcher.map(str::to_owned), name, command };
-    Some(Own { path, at: node.range.start, counts, program, what })
+    Some(Own { path, counts, program, what })
 }
 
 fn owned_servers(servers: &Node, at: usize, counts: bool, table: &'static str, found: &mut Vec<Own>) {
@@ -90,9 +87,8 @@ fn owned_servers(servers: &Node, at: usize, counts: bool, table: &'static str, f
     {
         let counts = counts && is_last(servers.members(), server_at);
         let Some((program, command, args)) = own_server_entry(server) else { continue };
-        let at_text = command.range.start;
         let what = What::Server { table, command, args };
-        found.push(Own { path: vec![at, server_at], at: at_text, counts, program, what });
+        found.push(Own { path: vec![at, server_at], counts, program, what });
     }
 }
 

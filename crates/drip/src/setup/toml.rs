@@ -102,7 +102,7 @@ fn value_node(value: &Value) -> Node {
                 let name: Vec<_> = path.iter().map(|key| key.get()).collect();
                 let node = value_node(value);
                 items.push(start..node.range.end);
-                members.push((name.join("."), if path.len() == 1 { node } else { Node::other(node.range) }));
+                members.push((name.join("."), node));
             }
             let list = List::within(&range, Comments::Hash, items);
             Node { kind: Kind::Map(members), list: Some(list), ..Node::other(range) }

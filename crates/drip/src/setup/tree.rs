@@ -137,15 +137,7 @@ pub(super) fn remove(text: &str, root: &Node, path: &[usize]) -> Option<String> 
 /// From the last to the first, so that the places of the others stay right.
 fn cut_lines(text: &str, mut ranges: Vec<Range<usize>>) -> Option<String> {
     ranges.sort_by_key(|range| range.start);
-    let mut left = text.to_owned();
-    while let Some(range) = ranges.pop() {
-        match lines::cut(&left, range) {
-            Some(text) => left = text,
-            None if ranges.is_empty() => return None,
-            None => left.clear(),
-        }
-    }
-    Some(left)
+    ranges.into_iter().rev().try_fold(text.to_owned(), |text, range| lines::cut(&text, range))
 }
 
 /// Line and column of a byte, counted from 1.

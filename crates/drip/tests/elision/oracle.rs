@@ -75,7 +75,10 @@ pub(crate) fn check(
                 // A witness that cannot read the file cannot contradict.
                 match testimony {
                     Err(error) if errors_before == 0 => return Err(error),
-                    Err(e) => { eprintln!("UNCONF {e}"); report.unconfirmed += 1 }
+                    Err(e) => {
+                        eprintln!("UNCONF {e}");
+                        report.unconfirmed += 1
+                    }
                     Ok(()) => {}
                 }
             }

@@ -217,7 +217,8 @@ impl Claude {
             "stdout": ran.stdout.trim_end_matches('\n'), "stderr": ran.stderr, "interrupted": false,
             "isImage": false, "noOutputExpected": false,
         });
-        let mut payload = self.call("PostToolUse", "Bash", json!({"command": command, "description": "look"}));
+        let mut payload =
+            self.call("PostToolUse", "Bash", json!({"command": command, "description": "look"}));
         payload["tool_response"] = response.clone();
         let answer = self.answer("claude-post-bash", &payload);
         self.end_round();

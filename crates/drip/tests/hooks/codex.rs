@@ -29,7 +29,9 @@ fn a_file_that_was_shown_is_told_in_a_line_or_as_what_changed() {
     assert_eq!(ran(&home, "cat a.txt", &lines(100)), None);
     assert!(ran(&home, "cat a.txt", &lines(100)).unwrap().starts_with("[DRIP: unchanged since last read | "));
     let part: String = lines(60).lines().skip(19).map(|line| format!("{line}\n")).collect();
-    assert!(ran(&home, "sed -n '20,60p' a.txt", &part).unwrap().starts_with("[DRIP: unchanged (lines 20-60)"));
+    assert!(
+        ran(&home, "sed -n '20,60p' a.txt", &part).unwrap().starts_with("[DRIP: unchanged (lines 20-60)")
+    );
     let changed = lines(100).replace("line 50 ", "LINE 50 ");
     fs::write(path, &changed).unwrap();
     let delta = ran(&home, "cat a.txt", &changed).unwrap();

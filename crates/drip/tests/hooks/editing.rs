@@ -65,7 +65,8 @@ fn what_others_do_to_an_edit_is_a_delta_from_the_edit_on() {
     claude.read("a.txt", Part::All).is_native();
     claude.edit("a.txt", "line 100 holds", "line 100 Holds");
     // A formatter comes after it.
-    fs::write(&path, fs::read_to_string(&path).unwrap().replace("line 120 holds", "line 120  holds")).unwrap();
+    fs::write(&path, fs::read_to_string(&path).unwrap().replace("line 120 holds", "line 120  holds"))
+        .unwrap();
     let seen = claude.read("a.txt", Part::All);
     seen.is_ours("116\t[DRIP: delta only");
     assert!(!seen.text.contains("Holds"));
@@ -114,11 +115,8 @@ fn deleting_a_line_may_take_its_end_along() {
     let path = claude.home.write("a.txt", lines(100));
     claude.read("a.txt", Part::All).is_native();
     let line = "line 50 holds some text of its own";
-    let mut payload = claude.call(
-        "PostToolUse",
-        "Edit",
-        json!({"file_path": path, "old_string": line, "new_string": ""}),
-    );
+    let mut payload =
+        claude.call("PostToolUse", "Edit", json!({"file_path": path, "old_string": line, "new_string": ""}));
     payload["tool_response"] =
         json!({"filePath": path, "oldString": line, "newString": "", "originalFile": lines(100)});
     fs::write(&path, lines(100).replace(&format!("{line}\n"), "")).unwrap();
@@ -132,8 +130,11 @@ fn a_client_that_does_not_tell_the_old_text_is_believed_only_by_the_disk() {
     let claude = Claude::new();
     let path = claude.home.write("a.txt", lines(100));
     let edit = |old: &str, new: &str| {
-        let payload =
-            claude.call("PostToolUse", "Edit", json!({"file_path": path, "old_string": old, "new_string": new}));
+        let payload = claude.call(
+            "PostToolUse",
+            "Edit",
+            json!({"file_path": path, "old_string": old, "new_string": new}),
+        );
         assert_eq!(claude.hook("claude-post-edit", &payload).ok().stdout, "{}\n");
         claude.end_round();
     };
@@ -142,7 +143,8 @@ fn a_client_that_does_not_tell_the_old_text_is_believed_only_by_the_disk() {
     edit("line 50 holds", "line 50 Holds");
     claude.read("a.txt", Part::All).is_ours("0\t[DRIP: edit verified");
     // Somebody else was there as well.
-    fs::write(&path, lines(100).replace("line 50 holds", "line 50 HOLDS").replace("line 60 ", "LINE 60 ")).unwrap();
+    fs::write(&path, lines(100).replace("line 50 holds", "line 50 HOLDS").replace("line 60 ", "LINE 60 "))
+        .unwrap();
     edit("line 50 Holds", "line 50 HOLDS");
     let seen = claude.read("a.txt", Part::All);
     assert!(seen.is_ours("0\t[DRIP: delta only").contains("LINE 60"));

@@ -62,7 +62,8 @@ fn only_the_lines_of_a_page_count() {
     let home = Claude::new();
     home.home.write("a.txt", lines(3000));
     let page = |first: usize, last: usize, cut: &str| {
-        let shown: Vec<String> = lines(last).lines().skip(first - 1).map(|line| line.replace(cut, "... [truncated]")).collect();
+        let shown: Vec<String> =
+            lines(last).lines().skip(first - 1).map(|line| line.replace(cut, "... [truncated]")).collect();
         format!(
             "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines {first}-{last} of 3001 total lines.\n\
              Action: To read more of the file, use start_line: {}.\n\n--- FILE CONTENT (truncated) ---\n{}",
@@ -70,7 +71,8 @@ fn only_the_lines_of_a_page_count() {
             shown.join("\n")
         )
     };
-    let from = |first: usize, last: usize| json!({"file_path": "a.txt", "start_line": first, "end_line": last});
+    let from =
+        |first: usize, last: usize| json!({"file_path": "a.txt", "start_line": first, "end_line": last});
     turn(&home, hello());
     assert_eq!(read(&home, a(), &page(1, 2000, "\0")), None);
     turn(&home, hello());
@@ -89,7 +91,8 @@ fn only_the_lines_of_a_page_count() {
 fn a_snapshot_among_the_messages_is_a_compaction() {
     let home = Claude::new();
     home.home.write("a.txt", lines(100));
-    let snapshot = |text: &str| json!([{"role": "user", "content": format!("<state_snapshot>{text}</state_snapshot>")}]);
+    let snapshot =
+        |text: &str| json!([{"role": "user", "content": format!("<state_snapshot>{text}</state_snapshot>")}]);
     for messages in [hello(), snapshot("one"), snapshot("two")] {
         turn(&home, messages.clone());
         assert_eq!(read(&home, a(), &lines(100)), None, "{messages}");

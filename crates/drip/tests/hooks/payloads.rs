@@ -46,7 +46,8 @@ fn both_versions_of_claude_code_take_the_answer_to_a_read() {
         assert_eq!(said(&home, "claude-post-read", name), Value::Null);
         assert_eq!(said(&home, "claude-post-batch", "claude-325-batch"), Value::Null);
         let path = home.path("a.txt");
-        let unchanged = format!("[DRIP: unchanged since last read | 0 tokens sent (43 saved) | {}]", path.display());
+        let unchanged =
+            format!("[DRIP: unchanged since last read | 0 tokens sent (39 saved) | {}]", path.display());
         assert_eq!(
             said(&home, "claude-post-read", name),
             json!({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {

@@ -44,11 +44,14 @@ fn several_changes_carry_their_own_numbers_and_what_was_sent_can_be_verified() {
     let claude = Claude::new();
     let path = claude.home.write("a.txt", lines(200));
     claude.read("a.txt", Part::All).is_native();
-    let changed = lines(200).replace("line 20 holds", "LINE 20").replace("line 180 holds some text of its own\n", "");
+    let changed =
+        lines(200).replace("line 20 holds", "LINE 20").replace("line 180 holds some text of its own\n", "");
     fs::write(&path, changed).unwrap();
     let seen = claude.read("a.txt", Part::All);
     seen.is_ours("0\t[DRIP: delta only | ");
-    assert!(seen.text.contains("| 2 hunks: ln 20, ln 180 |") && seen.text.contains("\t20\tLINE 20 some text"));
+    assert!(
+        seen.text.contains("| 2 hunks: ln 20, ln 180 |") && seen.text.contains("\t20\tLINE 20 some text")
+    );
     let verified = claude.drip(&["verify"]).ok();
     assert!(!verified.stdout.contains("wrong"), "{}", verified.transcript());
 }
@@ -61,7 +64,9 @@ fn lines_that_the_client_never_showed_are_not_unchanged() {
     claude.read("big.txt", Part::CutAfter(2000)).is_native();
     let tail = claude.read("big.txt", Part::From(2001, 1000));
     assert!(tail.is_native().contains("3000\tline 3000 "));
-    claude.read("big.txt", Part::From(2001, 1000)).is_ours("0\t[DRIP: unchanged (lines 2001-3000) | 0 tokens sent");
+    claude
+        .read("big.txt", Part::From(2001, 1000))
+        .is_ours("0\t[DRIP: unchanged (lines 2001-3000) | 0 tokens sent");
     claude.read("big.txt", Part::From(10, 500)).is_ours("0\t[DRIP: unchanged (lines 10-509)");
     claude.read("big.txt", Part::From(1990, 20)).is_ours("0\t[DRIP: unchanged (lines 1990-2009)");
 }
@@ -98,7 +103,9 @@ fn a_change_outside_of_the_part_that_was_shown_is_no_delta() {
 #[test]
 fn what_is_no_text_is_left_to_the_client() {
     let claude = Claude::new();
-    claude.home.write("latin1.txt", b"caf\xe9 au lait, and a lot more of it, so that it would pay\n".repeat(20));
+    claude
+        .home
+        .write("latin1.txt", b"caf\xe9 au lait, and a lot more of it, so that it would pay\n".repeat(20));
     claude.home.write("nul.txt", b"a\0b and a lot more of it, so that it would pay to say less\n".repeat(20));
     claude.home.write("Cargo.lock", lines(200));
     claude.home.write(".env", lines(200));
@@ -156,11 +163,8 @@ fn a_read_that_shows_another_text_than_the_disk_proves_nothing_and_is_believed_n
     let path = claude.home.write("a.txt", lines(100));
     claude.read("a.txt", Part::All).is_native();
     // The client reads, then somebody writes, then our hook looks.
-    let mut payload = claude.call(
-        "PostToolUse",
-        "Read",
-        serde_json::json!({"file_path": path, "offset": 10, "limit": 50}),
-    );
+    let mut payload =
+        claude.call("PostToolUse", "Read", serde_json::json!({"file_path": path, "offset": 10, "limit": 50}));
     payload["tool_response"] = crate::claude::shown(&path, Part::From(10, 50));
     fs::write(&path, lines(100).replace("line 30 ", "LINE 30 ")).unwrap();
     assert_eq!(claude.hook("claude-post-read", &payload).ok().stdout, "");

@@ -63,7 +63,12 @@ fn an_edit_is_certified() {
     claude.home.write("a.txt", lines(200));
     claude.read("a.txt", Part::All).is_native();
     assert_eq!(claude.edit("a.txt", "line 50 holds", "line 50 Holds"), None);
-    assert!(claude.read("a.txt", Part::All).is_ours("[DRIP: edit verified").contains("Edit applied successfully."));
+    assert!(
+        claude
+            .read("a.txt", Part::All)
+            .is_ours("[DRIP: edit verified")
+            .contains("Edit applied successfully.")
+    );
     claude.read("a.txt", Part::All).is_ours("[DRIP: unchanged since last read");
 }
 
@@ -88,8 +93,12 @@ fn a_file_that_changed_is_read_by_the_client_so_that_edits_work() {
 
 /// A source file of more than 52 KB, most of it in bodies that may be left out.
 fn long_source() -> String {
-    let body = |name: usize| -> String { (0..20).map(|step| format!("    value_{name}_{step} = compute({name}, {step})\n")).collect() };
-    (0..70).map(|name| format!("def function_{name}(argument):\n{}    return {name}\n\n\n", body(name))).collect()
+    let body = |name: usize| -> String {
+        (0..20).map(|step| format!("    value_{name}_{step} = compute({name}, {step})\n")).collect()
+    };
+    (0..78)
+        .map(|name| format!("def function_{name}(argument):\n{}    return {name}\n\n\n", body(name)))
+        .collect()
 }
 
 /// Scenario F, items 6 and 9.
@@ -174,7 +183,9 @@ fn pictures_other_encodings_and_lock_files_are_left_to_the_client() {
     claude.home.write("paper.pdf", b"%PDF-1.7 and so on\n".repeat(100));
     claude.home.write("server.crt", lines(100));
     claude.home.write(".env.example", lines(100));
-    for name in ["logo.png", "latin1.txt", "utf16.txt", "Cargo.lock", "package-lock.json", "paper.pdf", "server.crt"] {
+    for name in
+        ["logo.png", "latin1.txt", "utf16.txt", "Cargo.lock", "package-lock.json", "paper.pdf", "server.crt"]
+    {
         for _ in 0..2 {
             claude.read(name, Part::All).is_native();
         }
@@ -194,7 +205,8 @@ fn ignored_directories_are_ignored_by_absolute_paths_too() {
     for name in ["project/target/x", "project/secrets/a.txt"] {
         claude.read(name, Part::All).is_ours("[DRIP: matched .dripignore | ");
         let mut read = claude.home.command(testkit::bin("drip"));
-        let read = claude.home.run(read.current_dir(&repo).args(["read", name.trim_start_matches("project/")])).ok();
+        let read =
+            claude.home.run(read.current_dir(&repo).args(["read", name.trim_start_matches("project/")])).ok();
         assert!(read.stdout.starts_with("[DRIP: matched .dripignore | "), "{}", read.stdout);
     }
 }

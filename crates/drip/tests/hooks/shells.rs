@@ -39,7 +39,14 @@ fn commands_that_do_anything_else_are_left_alone_and_prove_nothing() {
     let claude = Claude::new();
     claude.home.write("a.txt", lines(100));
     claude.home.write("b.txt", lines(100));
-    for command in ["cat a.txt | cat", "cat a.txt b.txt", "cat ./*.txt", "cat < a.txt", "cat a.txt; true", "cat -n a.txt"] {
+    for command in [
+        "cat a.txt | cat",
+        "cat a.txt b.txt",
+        "cat ./*.txt",
+        "cat < a.txt",
+        "cat a.txt; true",
+        "cat -n a.txt",
+    ] {
         claude.bash(command).is_native();
         claude.bash(command).is_native();
     }

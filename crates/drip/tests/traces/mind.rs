@@ -64,7 +64,11 @@ impl Mind {
                     (body[at].as_bytes()[0], body[at][1..].to_owned())
                 } else if given < new_count {
                     let (number, line) = body[at].split_once('\t').expect("a numbered line");
-                    assert_eq!(number.parse::<usize>().unwrap(), new_start + given + 1, "the number is the line's");
+                    assert_eq!(
+                        number.parse::<usize>().unwrap(),
+                        new_start + given + 1,
+                        "the number is the line's"
+                    );
                     (b'+', line.to_owned())
                 } else {
                     told = old_count;
@@ -76,7 +80,10 @@ impl Mind {
                 at += usize::from(cut);
                 if sign != b'+' {
                     let held = &self.lines[old_start + told];
-                    assert!(held.is_none() || held.as_ref() == Some(&line), "{held:?} is in mind, told {line:?}");
+                    assert!(
+                        held.is_none() || held.as_ref() == Some(&line),
+                        "{held:?} is in mind, told {line:?}"
+                    );
                     told += 1;
                 }
                 if sign != b'-' {
@@ -106,7 +113,11 @@ impl Mind {
         let text = lines(text);
         assert_eq!(self.lines.len(), text.len(), "{why}: how long the file is");
         for (index, (held, line)) in self.lines.iter().zip(&text).enumerate() {
-            assert!(held.is_none() || held.as_ref() == Some(line), "{why}: line {}: {held:?}, not {line:?}", index + 1);
+            assert!(
+                held.is_none() || held.as_ref() == Some(line),
+                "{why}: line {}: {held:?}, not {line:?}",
+                index + 1
+            );
         }
     }
 }

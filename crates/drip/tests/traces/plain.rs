@@ -35,7 +35,14 @@ impl Paper {
 }
 
 /// Runs `drip` here, as a process would.
-pub(crate) fn drip(home: &Home, now_ms: i64, cwd: &std::path::Path, env: &[(&str, &str)], args: &[&str], stdin: &str) -> (u8, String, String) {
+pub(crate) fn drip(
+    home: &Home,
+    now_ms: i64,
+    cwd: &std::path::Path,
+    env: &[(&str, &str)],
+    args: &[&str],
+    stdin: &str,
+) -> (u8, String, String) {
     let (out, err) = (Paper::default(), Paper::default());
     let variables = home
         .environment()
@@ -69,7 +76,11 @@ pub(crate) fn trace(home: &Home, seed: usize, random: &mut Random) {
         let reader = random.below(2);
         let index = random.below(world.names.len());
         let name = world.names[index].clone();
-        let env = [("DRIP_SESSION_ID", sessions[reader].as_str()), ("DRIP_DIFF_POLICY", policy), ("DRIP_COMPRESS_MIN_BYTES", "200")];
+        let env = [
+            ("DRIP_SESSION_ID", sessions[reader].as_str()),
+            ("DRIP_DIFF_POLICY", policy),
+            ("DRIP_COMPRESS_MIN_BYTES", "200"),
+        ];
         let call = |args: &[&str]| drip(home, now_ms, &world.folder, &env, args, "");
         match random.below(12) {
             0..3 => {
@@ -102,17 +113,22 @@ pub(crate) fn trace(home: &Home, seed: usize, random: &mut Random) {
             }
         }
     }
+    for session in &sessions {
+        proven(home, now_ms, session);
+    }
+    std::fs::remove_dir_all(&world.folder).unwrap();
+}
+
+/// What the store wrote down about a session proves what it was sent. The log is kept small on the way.
+pub(crate) fn proven(home: &Home, now_ms: i64, session: &str) {
     let options = Options::from(&Settings::read(&Environment::of::<&str, &str>([])));
     let database = Database::open(&home.data().join("drip"), options, now_ms).unwrap();
-    for session in &sessions {
-        let verdict = verify(&database, Some(session)).unwrap();
-        assert_eq!(verdict.wrong, [], "what the store wrote down proves it");
-        assert_eq!(verdict.unprovable, 0, "nothing was pruned");
-    }
+    let verdict = verify(&database, Some(session)).unwrap();
+    assert_eq!(verdict.wrong, [], "what the store wrote down proves it");
+    assert_eq!(verdict.unprovable, 0, "nothing was pruned");
     if database.log_is_large() {
         database.fold_log().unwrap();
     }
-    std::fs::remove_dir_all(&world.folder).unwrap();
 }
 
 /// Takes an answer in, and looks whether what is in mind then is in the file.
@@ -175,7 +191,10 @@ fn judge(
     } else {
         let body = if says("empty file") { "" } else { body };
         let text = body.split("\n\n── Changes since").next().unwrap();
-        assert!(text == disk || text.strip_suffix('\n') == Some(disk) || text == disk.trim_end_matches('\n'), "{head}: all of it");
+        assert!(
+            text == disk || text.strip_suffix('\n') == Some(disk) || text == disk.trim_end_matches('\n'),
+            "{head}: all of it"
+        );
         mind.whole(disk);
     }
 }

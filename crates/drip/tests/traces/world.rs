@@ -19,7 +19,19 @@ pub(crate) enum Happened {
     Deleted,
 }
 
-const WORDS: &[&str] = &["let x = 1;", "}", "", "    return y", "if a {", "é ü ∑", "// note", "@@ -1,1 +1,1 @@", "+plus", "-minus", "\\ No newline"];
+const WORDS: &[&str] = &[
+    "let x = 1;",
+    "}",
+    "",
+    "    return y",
+    "if a {",
+    "é ü ∑",
+    "// note",
+    "@@ -1,1 +1,1 @@",
+    "+plus",
+    "-minus",
+    "\\ No newline",
+];
 
 impl World {
     pub(crate) fn new(folder: PathBuf, random: &mut Random) -> World {
@@ -97,7 +109,10 @@ pub(crate) fn edited(text: &str, random: &mut Random) -> String {
         match random.below(4) {
             0 if at < lines.len() => drop(lines.remove(at)),
             1 if at < lines.len() => lines[at] = sentence(random, at),
-            2 => drop(lines.splice(at..at, (0..random.below(6)).map(|number| sentence(random, number)).collect::<Vec<_>>())),
+            2 => drop(lines.splice(
+                at..at,
+                (0..random.below(6)).map(|number| sentence(random, number)).collect::<Vec<_>>(),
+            )),
             _ if lines.len() > 4 => {
                 let until = (at + random.below(8)).min(lines.len());
                 lines.drain(at.min(until)..until);

@@ -32,7 +32,10 @@ pub(super) fn to_text(page: &Page, report: &Report, style: &Style) -> String {
     out += &format!("  {}  {share} {}\n", page.dim("Efficiency meter:"), percent(report.reduction_pct));
     if let Some(picked) = &report.auto_picked_session {
         let agent = picked.agent.as_deref().unwrap_or("a client");
-        out += &format!("\nThis is session {} of {agent}; yours has read nothing.\n", text::plain(&picked.session_id));
+        out += &format!(
+            "\nThis is session {} of {agent}; yours has read nothing.\n",
+            text::plain(&picked.session_id)
+        );
     }
     out += &top(page, report, style.files);
     out += &history(page, report.history.as_deref().unwrap_or_default(), style.graph);
