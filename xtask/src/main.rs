@@ -26,6 +26,7 @@ usage: cargo xtask <command>
   bench [name]      measure, beside a baseline in the same run; without a name, the list
   budget            sizes of the shipped binaries and their start beside an empty `main`
   corpus [name]     fetch the pinned packages that checks on real code use
+  corpus elision    hide bodies in all of them, beside a parser
   docs              write the generated pages of docs/ anew
   install [--root DIR]
                     build every binary as it is shipped and put it into DIR/bin (default: ~/.cargo)
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         ["bench", name] => bench::run(name),
         ["budget"] => budget::check(),
         ["corpus"] => corpus::fetch(None),
+        ["corpus", "elision"] => corpus::elision(),
         ["corpus", name] => corpus::fetch(Some(name)),
         ["docs"] => test::docs(),
         ["install"] => install::install(None),

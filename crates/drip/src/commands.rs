@@ -40,7 +40,10 @@ use crate::settings::Settings;
 
 /// Runs `drip`.
 pub fn run(mut invocation: Invocation) -> Exit {
-    if invocation.args.first().is_some_and(|word| word == "hook") {
+    // Hooks start too often for a parser, and speak JSON anyway.
+    let flags = invocation.args.iter().take_while(|word| *word == "--json").count();
+    if invocation.args.get(flags).is_some_and(|word| word == "hook") {
+        invocation.args.drain(..flags);
         return hook::run(invocation);
     }
     let typed = match cli::parse(&invocation) {

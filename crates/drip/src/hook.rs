@@ -88,33 +88,40 @@ const fn seed(name: &'static str, answer: fn(&World, &[u8]) -> Result<Reply, Tro
 pub(crate) fn run(mut invocation: Invocation) -> Exit {
     let name = invocation.args.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     let said = match HOOKS.iter().find(|hook| hook.name == name) {
-        Some(hook) => answer(&mut invocation, hook),
+        Some(hook) => {
+            answer(invocation, hook);
+            return Exit::Done;
+        }
         None if matches!(&*name, "--help" | "-h") => help(&invocation),
         None => unknown(&mut invocation, &name),
     };
-    // A client that went away needs no answer.
     let _ = invocation.print(&said);
     Exit::Done
 }
 
-/// What to print.
-fn answer(invocation: &mut Invocation, hook: &Hook) -> String {
+/// A client that went away needs no answer: that nothing can be printed is no trouble here.
+fn answer(mut invocation: Invocation, hook: &Hook) {
     let silence = match hook.silence {
-        Silence::Nothing => String::new(),
-        Silence::EmptyObject => "{}\n".to_owned(),
+        Silence::Nothing => "",
+        Silence::EmptyObject => "{}\n",
     };
-    // Without a place for the store there is none for a log either.
-    let Ok(world) = World::new(invocation) else { return silence };
-    let said = input(invocation).and_then(|input| (hook.answer)(&world, &input));
-    match said {
-        Ok(Reply::Nothing) => silence,
+    let Ok(places) = invocation.places() else {
+        // Without a place for the store there is none for a log either.
+        let _ = invocation.print(silence);
+        return;
+    };
+    let input = input(&mut invocation);
+    let world = World::new(invocation, places);
+    let said = match input.and_then(|input| (hook.answer)(&world, &input)) {
+        Ok(Reply::Said) => return,
+        Ok(Reply::Nothing) => silence.to_owned(),
         Ok(Reply::Json(value)) => format!("{value}\n"),
-        Ok(Reply::Text(text)) => text,
         Err(trouble) => {
             world.log(hook.name, &trouble);
-            silence
+            silence.to_owned()
         }
-    }
+    };
+    let _ = world.say(&said);
 }
 
 fn input(invocation: &mut Invocation) -> Result<Vec<u8>, Trouble> {

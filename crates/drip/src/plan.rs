@@ -154,11 +154,13 @@ impl Plan {
     }
 }
 
+/// Whoever needs what was left out reads the file twice: leaving out less than a fifth is not worth that.
 fn first(ask: &Ask, limits: &Limits) -> Plan {
     let elided = limits
         .elision
         .zip(ask.language)
-        .and_then(|(limits, language)| elide::elide(language, ask.now.as_str(), &limits));
+        .and_then(|(limits, language)| elide::elide(language, ask.now.as_str(), &limits))
+        .filter(|elided| elided.text.len() * 5 <= ask.now.len() * 4);
     elided.map_or(Plan::Whole(Why::First), Plan::Elided)
 }
 

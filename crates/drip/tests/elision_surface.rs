@@ -148,6 +148,7 @@ fn symbols_cover_attributes_and_bodies_and_name_containers() {
     let expected = [symbol("one", 1, 6), symbol("two", 5, 5), symbol("Three", 8, 9)];
     assert_eq!(symbols(Language::Python, text), expected);
     assert_eq!(symbols(Language::Rust, "fn broken() {"), []);
+    assert_eq!(symbols(Language::Php, "<?php\n$a = new class extends B {\n};\n"), []);
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl Invocation {
     /// `read x`, which knows that it was called as `scrimp drip`.
     #[must_use]
     pub fn into_subcommand(mut self, name: &str, args: Vec<OsString>) -> Invocation {
-        self.program.through.push(name.to_owned());
+        self.program = self.program.subcommand(name);
         self.args = args;
         self
     }
@@ -112,6 +112,14 @@ impl Program {
     fn from_process(argv0: &OsStr) -> Program {
         let name = Path::new(argv0).file_name().unwrap_or(argv0).to_string_lossy().into_owned();
         Program::new(&name, env::current_exe().ok())
+    }
+
+    /// A tool of ours that is called as a subcommand of this one.
+    #[must_use]
+    pub fn subcommand(&self, name: &str) -> Program {
+        let mut below = self.clone();
+        below.through.push(name.to_owned());
+        below
     }
 
     /// The words that start this tool: `drip` or `scrimp drip`.

@@ -59,11 +59,6 @@ impl Page {
         self.painted("2", text)
     }
 
-    /// Kept, saved, well.
-    pub fn good(&self, text: &str) -> String {
-        self.painted("32", text)
-    }
-
     /// Lost, failed.
     pub fn bad(&self, text: &str) -> String {
         self.painted("31", text)
@@ -116,7 +111,11 @@ impl Page {
     }
 
     fn painted(&self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[m") } else { text.to_owned() }
+        // Nobody sees the colour of spaces.
+        match self.colour && !text.trim().is_empty() {
+            true => format!("\x1b[{code}m{text}\x1b[m"),
+            false => text.to_owned(),
+        }
     }
 }
 

@@ -5,14 +5,10 @@ use crate::Failure;
 /// What the parser said, shortened to what is wrong, with what was probably meant. `spoken` is the command whose help
 /// lists what there is.
 pub fn refused(said: &str, meant: Option<&str>, spoken: &str) -> Failure {
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let first = first.strip_prefix("error: ").unwrap_or(first);
-    // A list of what is missing stands on the lines below.
-    let words = match first.strip_suffix(':') {
-        Some(head) => format!("{head}: {}", lines.next().unwrap_or_default()),
-        None => first.to_owned(),
-    };
+    // What is missing or possible stands on the lines below the first, up to an empty one.
+    let lines: Vec<&str> = said.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+    let words = lines.join(" ");
+    let words = words.strip_prefix("error: ").unwrap_or(&words);
     Failure::usage(words).hint(match meant {
         Some(word) => format!("did you mean `{word}`? `{spoken} --help` lists what there is"),
         None => format!("`{spoken} --help`"),
@@ -25,8 +21,9 @@ mod tests {
     use crate::Exit;
 
     #[test]
-    fn the_first_line_is_what_is_wrong_and_a_list_stands_below_it() {
-        let said = "error: unrecognized subcommand 'raed'\n\n  tip: a similar one exists: 'read'\n\nUsage: …\n";
+    fn the_first_paragraph_is_what_is_wrong_and_the_rest_is_left_out() {
+        let said =
+            "error: unrecognized subcommand 'raed'\n\n  tip: a similar one exists: 'read'\n\nUsage: …\n";
         let failure = refused(said, Some("read"), "drip");
         assert_eq!(
             failure.to_string(),

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 use super::{Call, Here, init, times::ago};
 use crate::setup::{self, Agent, Scope};
 
+const LOG: &str = "log";
+
 /// Trouble that is older has probably been dealt with.
 const RECENT: i64 = 24 * 3600;
 
@@ -56,9 +58,10 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
     Ok(doctor::exit(&checks))
 }
 
-/// The findings for the front door.
+/// The findings for the front door, which reads the logs of all tools itself.
 pub(crate) fn checks(here: &Here) -> Vec<Check> {
-    sections(here).into_iter().flat_map(|section| section.checks).collect()
+    let sections = sections(here).into_iter().filter(|section| section.key != LOG);
+    sections.flat_map(|section| section.checks).collect()
 }
 
 fn sections(here: &Here) -> Vec<Section> {
@@ -188,7 +191,7 @@ fn log(here: &Here) -> Section {
         Ok(None) => Check::ok("log", "no trouble was written down"),
         Ok(Some(record)) => trouble(here, &record),
     };
-    Section { key: "log", name: "Log", checks: vec![check], meta: json!({"path": log.path()}) }
+    Section { key: LOG, name: "Log", checks: vec![check], meta: json!({"path": log.path()}) }
 }
 
 fn trouble(here: &Here, record: &str) -> Check {

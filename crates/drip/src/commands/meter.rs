@@ -76,17 +76,19 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 struct TopFile {
     file: String,
-    reads: u64,
-    tokens_full: u64,
-    tokens_sent: u64,
-    overhead_tokens: u64,
-    tokens_saved: i64,
-    reduction_pct: f64,
+    #[serde(flatten)]
+    counted: Counted,
 }
 
 #[derive(Debug, Serialize)]
 struct Day {
     day: String,
+    #[serde(flatten)]
+    counted: Counted,
+}
+
+#[derive(Debug, Serialize)]
+struct Counted {
     reads: u64,
     tokens_full: u64,
     tokens_sent: u64,
@@ -235,11 +237,21 @@ fn filled(
     now: i64,
 ) -> crate::database::Result<Report> {
     let days = match args.history || args.graph {
-        true => Some(database.days(scope, DAYS)?.into_iter().map(day).collect()),
+        true => Some(
+            database
+                .days(scope, DAYS)?
+                .into_iter()
+                .map(|(day, sums)| Day { day, counted: sums.into() })
+                .collect(),
+        ),
         false => None,
     };
     Ok(Report {
-        top: database.top_files(scope, TOP)?.into_iter().map(top_file).collect(),
+        top: database
+            .top_files(scope, TOP)?
+            .into_iter()
+            .map(|(file, sums)| TopFile { file, counted: sums.into() })
+            .collect(),
         history: days,
         storage: Some(database.storage()?),
         compaction: compacted(totals.compactions, now),
@@ -299,27 +311,16 @@ impl Pruned {
     }
 }
 
-fn top_file((file, sums): Named) -> TopFile {
-    TopFile {
-        file,
-        reads: sums.reads,
-        tokens_full: sums.full,
-        tokens_sent: sums.sent,
-        overhead_tokens: sums.overhead,
-        tokens_saved: sums.saved(),
-        reduction_pct: rounded(sums.reduction()),
-    }
-}
-
-fn day((day, sums): Named) -> Day {
-    Day {
-        day,
-        reads: sums.reads,
-        tokens_full: sums.full,
-        tokens_sent: sums.sent,
-        overhead_tokens: sums.overhead,
-        tokens_saved: sums.saved(),
-        reduction_pct: rounded(sums.reduction()),
+impl From<Sums> for Counted {
+    fn from(sums: Sums) -> Counted {
+        Counted {
+            reads: sums.reads,
+            tokens_full: sums.full,
+            tokens_sent: sums.sent,
+            overhead_tokens: sums.overhead,
+            tokens_saved: sums.saved(),
+            reduction_pct: rounded(sums.reduction()),
+        }
     }
 }
 

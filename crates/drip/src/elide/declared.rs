@@ -19,6 +19,8 @@ pub(super) struct DeclaredTable {
     attributes: &'static [&'static str],
     /// Words that may stand between the parameters and the body.
     trailers: &'static [&'static str],
+    /// Macros that make a function of their last argument.
+    tests: &'static [&'static str],
     /// Words before the bodies of a property.
     accessors: &'static [&'static str],
     /// Words before the declaration of a type without a body of its own.
@@ -178,6 +180,7 @@ pub(super) const C_FAMILY: DeclaredTable = DeclaredTable {
         "__typeof__", "__asm__",
     ],
     trailers: &["const", "volatile", "noexcept", "override", "final", "mutable", "throw"],
+    tests: &["TEST", "TEST_F", "TEST_P", "TYPED_TEST", "TYPED_TEST_P"],
     accessors: &[],
     aliases: &["typedef", "using"],
     nested: false,
@@ -199,6 +202,7 @@ pub(super) const JAVA: DeclaredTable = DeclaredTable {
     ],
     attributes: &[],
     trailers: &["throws"],
+    tests: &[],
     accessors: &[],
     aliases: &[],
     nested: false,
@@ -222,6 +226,7 @@ pub(super) const CSHARP: DeclaredTable = DeclaredTable {
     ],
     attributes: &[],
     trailers: &["where"],
+    tests: &[],
     accessors: &["get", "set", "init", "add", "remove"],
     aliases: &[],
     nested: true,

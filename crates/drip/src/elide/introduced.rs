@@ -116,7 +116,8 @@ impl<'a> Finder<'a> {
             _ => self.body(name_at, &table.container_header)?,
         };
         self.places.insert(open, Place::Members);
-        (!name.is_empty()).then_some((name, open))
+        // A class without a name may still have ancestors.
+        (!matches!(name, "" | "extends" | "implements")).then_some((name, open))
     }
 
     /// The brace that ends a header, from somewhere inside it on.

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::command;
-use super::output::{self, Output};
+use super::output::{self, Output, Trust};
 use super::payload::{Event, ShellInput};
 use super::world::{Reply, Trouble, World};
 use crate::settings::Agent;
@@ -22,10 +22,13 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let (Some(caller), Some(command), Some(response)) = (caller, command, event.tool_response) else {
         return Ok(Reply::Nothing);
     };
-    let (Some(shows), Some(shown)) = (command::parse(&command), plain_output(&response)) else {
+    // The person's own limit, which the client hands on to its hooks.
+    let limit = world.env.text("BASH_MAX_OUTPUT_LENGTH").and_then(|limit| limit.parse().ok());
+    let most = limit.unwrap_or(MOST).min(MOST);
+    let (Some(shows), Some(shown)) = (command::parse(&command), plain_output(&response, most)) else {
         return Ok(Reply::Nothing);
     };
-    let output = Output { path: &shows.path, lines: shows.lines, shown, most: MOST };
+    let output = Output { path: &shows.path, lines: shows.lines, shown, most, trust: Trust::Always };
     let said = output::answer(world, &caller, &output)?;
     Ok(said.map_or(Reply::Nothing, |said| {
         let mut response = response.clone();
@@ -37,13 +40,13 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     }))
 }
 
-/// What the command printed, if the model is shown that and nothing else.
-fn plain_output(response: &Map<String, Value>) -> Option<&str> {
+/// What the command printed, if the model is shown all of that and nothing else.
+fn plain_output(response: &Map<String, Value>, most: usize) -> Option<&str> {
     let is_empty =
         |value: &Value| matches!(value, Value::Null | Value::Bool(false)) || value.as_str() == Some("");
     let alone = response
         .iter()
         .all(|(key, value)| matches!(key.as_str(), "stdout" | "noOutputExpected") || is_empty(value));
     let shown = response.get("stdout")?.as_str()?;
-    (alone && !shown.is_empty() && shown.len() <= MOST).then_some(shown)
+    (alone && !shown.is_empty() && shown.len() <= most).then_some(shown)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::command;
-use super::output::{self, Output};
+use super::output::{self, Output, Trust};
 use super::payload::{Event, ShellInput};
 use super::world::{Reply, Trouble, World};
 use crate::settings::Agent;
@@ -21,7 +21,8 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
         return Ok(Reply::Nothing);
     };
     let Some(shows) = command::parse(&command) else { return Ok(Reply::Nothing) };
-    let output = Output { path: &shows.path, lines: shows.lines, shown: &shown, most: MOST };
+    let output =
+        Output { path: &shows.path, lines: shows.lines, shown: &shown, most: MOST, trust: Trust::Always };
     let said = output::answer(world, &caller, &output)?;
     Ok(said.map_or(Reply::Nothing, |said| Reply::Json(json!({"decision": "block", "reason": said}))))
 }

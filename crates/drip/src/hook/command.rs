@@ -113,6 +113,8 @@ fn words(command: &str) -> Option<Vec<String>> {
                     }
                 }
             }
+            // At the beginning of a word it means something to some shells.
+            '=' if word.is_some() => word.get_or_insert_default().push(c),
             c if c.is_alphanumeric() || "/._-+:@%,".contains(c) => word.get_or_insert_default().push(c),
             _ => return None,
         }
@@ -184,6 +186,7 @@ mod tests {
             "cat a # no",
             "cat a\nls",
             "X=1 cat a",
+            "cat =ls",
             "(cat a)",
             "! cat a",
             "sudo cat a",

@@ -168,7 +168,7 @@ mod tests {
     fn lines_behind_a_change_of_unknown_place_are_known_no_more_if_they_moved() {
         let ends = known("a\nold\nc\nd\n", &[(1, 1), (4, 4)]);
         assert_eq!(edit(&ends, "old", "1\n2", false), Some(("a\n1\n2\nc\nd\n".into(), vec![(1, 2)])));
-        assert_eq!(edit(&ends, "old", "new", false), Some(("a\nnew\nc\nd\n".into(), vec![(1, 2), (4, 4)])));
+        assert_eq!(edit(&ends, "old", "new", false), Some(("a\nnew\nc\nd\n".into(), vec![(1, 1), (4, 4)])));
     }
 
     #[test]

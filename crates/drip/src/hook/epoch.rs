@@ -7,6 +7,7 @@ use serde_json::json;
 use super::payload::Who;
 use super::world::{Reply, Trouble, World};
 use crate::caller::Caller;
+use crate::database::Database;
 use crate::settings::Agent;
 
 /// `claude-session-start`.
@@ -26,7 +27,7 @@ pub(super) fn claude_session(world: &World, input: &[u8]) -> Result<Reply, Troub
         Some("resume") => "resumed",
         // A new session has no past, and one that we know has lost it.
         _ => {
-            forget(world, &caller)?;
+            world.store(|database| forget(database, &caller))?;
             return Ok(Reply::Nothing);
         }
     };
@@ -53,7 +54,7 @@ pub(super) fn compact(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
 pub(super) fn session(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let who: Who = serde_json::from_slice(input)?;
     if let Some(caller) = world.caller(&who, Agent::Codex).filter(|_| !world.settings.disabled) {
-        forget(world, &caller)?;
+        world.store(|database| forget(database, &caller))?;
     }
     Ok(Reply::Nothing)
 }
@@ -72,11 +73,9 @@ pub(super) fn gemini_compress(world: &World, input: &[u8]) -> Result<Reply, Trou
 }
 
 /// Begins an epoch in a session that has a past; a new one is not worth a write.
-pub(super) fn forget(world: &World, caller: &Caller) -> Result<(), Trouble> {
-    world.store(|database| {
-        if database.meet(&caller.eyes())?.remembers {
-            database.begin_epoch(caller)?;
-        }
-        Ok(())
-    })
+pub(super) fn forget(database: &mut Database, caller: &Caller) -> Result<(), Trouble> {
+    if database.meet(&caller.eyes())?.remembers {
+        database.begin_epoch(caller)?;
+    }
+    Ok(())
 }

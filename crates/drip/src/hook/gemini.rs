@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::command::Lines;
 use super::epoch;
-use super::output::{self, Output};
+use super::output::{self, Output, Trust};
 use super::payload::{Event, ReadInput, Who};
 use super::world::{Reply, Trouble, World};
 use crate::caller::Caller;
@@ -58,15 +58,13 @@ pub(super) fn after_tool(world: &World, input: &[u8]) -> Result<Reply, Trouble> 
         return Ok(Reply::Nothing);
     };
     let Some(path) = asked.file_path.as_deref() else { return Ok(Reply::Nothing) };
-    if world.settings.disabled || !world.store(|database| Ok(database.is_followed(&caller)?))? {
-        return Ok(Reply::Nothing);
-    }
     let (lines, shown) = match page(&content) {
         Some((span, text)) => (Lines::Span(span), text),
         None if asked.start_line.is_none() && asked.end_line.is_none() => (Lines::All, content.as_str()),
         None => return Ok(Reply::Nothing),
     };
-    let said = output::answer(world, &caller, &Output { path, lines, shown, most: MOST })?;
+    let said =
+        output::answer(world, &caller, &Output { path, lines, shown, most: MOST, trust: Trust::Followed })?;
     Ok(said.map_or(Reply::Nothing, |said| {
         // The client hands it on as an error, which it is not.
         let reason = match said.trim_end().split_once('\n') {
@@ -115,8 +113,10 @@ pub(super) fn before_model(world: &World, input: &[u8]) -> Result<Reply, Trouble
 pub(super) fn session(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let who: Who = serde_json::from_slice(input)?;
     with_caller(world, &who, |caller| {
-        epoch::forget(world, caller)?;
-        world.store(|database| Ok(database.no_sub_agents(caller)?))
+        world.store(|database| {
+            epoch::forget(database, caller)?;
+            Ok(database.no_sub_agents(caller)?)
+        })
     })
 }
 
@@ -128,19 +128,22 @@ pub(super) fn read(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let caller = world.caller_or_derived(&who, Agent::Gemini);
     if world.settings.disabled {
         let text = world.locate(&path, &caller).and_then(|located| world.load(&located));
-        return Ok(text.map_or(Reply::Nothing, Reply::Text));
+        return text.map_or(Ok(Reply::Nothing), |text| world.say_and_record("gemini", &text, || Ok(())));
     }
     let ignored = world.ignored(&caller.cwd);
     let wish = Wish { window: Window::All, ..Wish::all(&path) };
     let remembered = world.store(|database| {
         let mut desk = Desk { database, settings: &world.settings, caller: &caller };
-        Ok(desk.read(&ignored, &wish)?)
+        match desk.prepare(&ignored, &wish)? {
+            Ok(prepared) => world.say_and_record("gemini", &prepared.answer.text, || desk.record(&prepared)),
+            Err(_) => Ok(Reply::Nothing),
+        }
     });
-    let answer = remembered.unwrap_or_else(|trouble| {
+    remembered.or_else(|trouble| {
         world.log("gemini", &trouble);
-        read::read_blind(&world.settings, &ignored, &caller.cwd, &wish)
-    });
-    Ok(answer.map_or(Reply::Nothing, |answer| Reply::Text(answer.text)))
+        let answer = read::read_blind(&world.settings, &ignored, &caller.cwd, &wish);
+        answer.map_or(Ok(Reply::Nothing), |answer| world.say_and_record("gemini", &answer.text, || Ok(())))
+    })
 }
 
 fn with_caller(

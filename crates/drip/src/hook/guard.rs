@@ -2,7 +2,7 @@
 //! looked at them. Looks at what was delivered, so that a look is enough.
 
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::claude_edit::Input;
 use super::edit;
@@ -55,16 +55,16 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
         hidden[0].count(),
         kit::text::plain(path)
     );
-    Ok(deny(&reason))
+    Ok(Reply::Json(deny(&reason)))
 }
 
 /// A call that is refused, with the answer as the reason.
-pub(super) fn deny(reason: &str) -> Reply {
-    Reply::Json(json!({"hookSpecificOutput": {
+pub(super) fn deny(reason: &str) -> Value {
+    json!({"hookSpecificOutput": {
         "hookEventName": "PreToolUse",
         "permissionDecision": "deny",
         "permissionDecisionReason": reason,
-    }}))
+    }})
 }
 
 /// What an edit touches of the lines that were left out of what these eyes hold, by name.

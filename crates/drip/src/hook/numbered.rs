@@ -203,7 +203,7 @@ mod tests {
         let small = text(2);
         assert_eq!(answer(&small, &small, None), None);
         let unchanged = answer(&text(20), &text(20), None).unwrap();
-        assert_eq!(unchanged.content, "[DRIP: unchanged since last read | 0 tokens sent (176 saved) | /p/f]");
+        assert_eq!(unchanged.content, "[DRIP: unchanged since last read | 0 tokens sent (152 saved) | /p/f]");
         assert_eq!(unchanged.first, 0);
     }
 

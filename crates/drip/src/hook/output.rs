@@ -22,6 +22,16 @@ pub(super) struct Output<'a> {
     pub(super) shown: &'a str,
     /// How long an answer may be.
     pub(super) most: usize,
+    pub(super) trust: Trust,
+}
+
+/// From when on the store is believed about what the client's window holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// The client says when it drops something.
+    Always,
+    /// Only while the turns of its main agent are seen.
+    Followed,
 }
 
 /// What to show instead, if anything.
@@ -36,6 +46,9 @@ pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<
         return Ok(None);
     }
     world.store(|database| {
+        if output.trust == Trust::Followed && !database.is_followed(caller)? {
+            return Ok(None);
+        }
         let mut desk = Desk { database, settings: &world.settings, caller };
         let look = desk.look(&located.key, &now)?;
         if look.head().is_none() && !world.may_keep(&located, caller) {

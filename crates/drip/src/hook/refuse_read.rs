@@ -51,7 +51,7 @@ fn gone(world: &World, caller: &Caller, located: &Located, words: &Words) -> Res
         let mut desk = Desk { database, settings: &world.settings, caller };
         let answer = render::deleted(words);
         let was_known = desk.deliver_deleted(&located.key, &answer)?;
-        Ok(if was_known { deny(answer.text.trim_end()) } else { Reply::Nothing })
+        Ok(if was_known { Reply::Json(deny(answer.text.trim_end())) } else { Reply::Nothing })
     })
 }
 
@@ -94,14 +94,16 @@ fn known(
             }
             Choice::Certificate(answer) => {
                 let Some(view) = view.cloned() else { return Ok(Reply::Nothing) };
-                desk.deliver(&located.key, &look, &answer, Form::Nothing, view, None)?;
-                desk.database.settle_edit(&caller.eyes(), &located.key)?;
-                Ok(deny(answer.text.trim_end()))
+                world.say_and_record("claude", &refusal(&answer), || {
+                    desk.deliver(&located.key, &look, &answer, Form::Nothing, view, None)?;
+                    desk.database.settle_edit(&caller.eyes(), &located.key)
+                })
             }
             Choice::Instead(plan, answer) => {
                 let after = plan.after(&ask);
-                desk.deliver(&located.key, &look, &answer, desk::form(&plan, now), after, Some(&plan))?;
-                Ok(deny(answer.text.trim_end()))
+                world.say_and_record("claude", &refusal(&answer), || {
+                    desk.deliver(&located.key, &look, &answer, desk::form(&plan, now), after, Some(&plan))
+                })
             }
         }
     })
@@ -114,7 +116,11 @@ fn ignored(located: &Located, pattern: &str, source: &Source, words: &Words) -> 
         return Reply::Nothing;
     }
     let body = format!("<ignored by .dripignore: {}>", plain(&located.key));
-    deny(render::placeholder("matched .dripignore", &body, words).text.trim_end())
+    Reply::Json(deny(render::placeholder("matched .dripignore", &body, words).text.trim_end()))
+}
+
+fn refusal(answer: &Answer) -> String {
+    format!("{}\n", deny(answer.text.trim_end()))
 }
 
 enum Choice {

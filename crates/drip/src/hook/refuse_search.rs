@@ -59,7 +59,7 @@ pub(super) fn glob(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let found = search::glob(&root, &pattern, &world.ignored(&caller.cwd), DEADLINE);
     Ok(match found {
         Ok(found) if found.cut || nothing(&found) => Reply::Nothing,
-        Ok(found) => deny(&listed(&found, &pattern, &root)),
+        Ok(found) => Reply::Json(deny(&listed(&found, &pattern, &root))),
         Err(_) => Reply::Nothing,
     })
 }
@@ -109,7 +109,7 @@ pub(super) fn grep(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     if is_nothing && !world.settings.grep_always {
         return Ok(Reply::Nothing);
     }
-    Ok(deny(&hits(&grepped, &request, mode)))
+    Ok(Reply::Json(deny(&hits(&grepped, &request, mode))))
 }
 
 fn request(asked: GrepInput) -> Option<(Request, &'static str)> {

@@ -1,14 +1,15 @@
 //! What a hook may know of the world: settings, the store, the log, and how a path and a caller are found. Knows no
 //! client's words.
 
+use std::cell::RefCell;
 use std::error::Error;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use kit::invocation::{Environment, Program};
 use kit::log::Log;
 use kit::process::Job;
-use kit::{Failure, Invocation, Places};
+use kit::{Invocation, Places};
 use serde_json::Value;
 use store::sqlite::Note;
 
@@ -28,7 +29,8 @@ pub(super) enum Reply {
     /// The client goes on as if we were not there.
     Nothing,
     Json(Value),
-    Text(String),
+    /// It was printed already, because it counts as shown only then.
+    Said,
 }
 
 /// Why a hook had to stay silent. No word of it is from a file or a prompt.
@@ -40,6 +42,8 @@ pub(super) enum Trouble {
     Unreadable(io::Error),
     #[error("what the client sent is not understood, at line {line} column {column}")]
     Malformed { line: usize, column: usize },
+    #[error("the client did not take the answer: {0}")]
+    NotTaken(io::Error),
     #[error(transparent)]
     Store(#[from] DatabaseError),
 }
@@ -59,18 +63,40 @@ pub(super) struct World {
     program: Program,
     cwd: PathBuf,
     now_ms: i64,
+    stdout: RefCell<Box<dyn Write + Send>>,
 }
 
 impl World {
-    pub(super) fn new(invocation: &Invocation) -> Result<World, Failure> {
-        Ok(World {
+    pub(super) fn new(invocation: Invocation, places: Places) -> World {
+        World {
             settings: Settings::read(&invocation.env),
-            env: invocation.env.clone(),
-            places: invocation.places()?,
-            program: invocation.program.clone(),
-            cwd: invocation.cwd.clone(),
+            env: invocation.env,
+            places,
+            program: invocation.program,
+            cwd: invocation.cwd,
             now_ms: invocation.clock.unix_ms(),
-        })
+            stdout: RefCell::new(invocation.stdout),
+        }
+    }
+
+    pub(super) fn say(&self, text: &str) -> Result<(), Trouble> {
+        let mut stdout = self.stdout.borrow_mut();
+        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Trouble::NotTaken)
+    }
+
+    /// Prints what the reader gets from nobody else, and writes it down after that: what nobody took was not shown. Where
+    /// the client has shown its own text already it is the other way round, since then nothing can be lost on the way.
+    pub(super) fn say_and_record(
+        &self,
+        hook: &str,
+        text: &str,
+        record: impl FnOnce() -> Result<(), DatabaseError>,
+    ) -> Result<Reply, Trouble> {
+        self.say(text)?;
+        if let Err(error) = record() {
+            self.log(hook, &error.into());
+        }
+        Ok(Reply::Said)
     }
 
     /// Opens the store for one piece of work. What the work recorded is recorded when it returns.

@@ -74,12 +74,14 @@ fn after_everything_was_forgotten_no_byte_of_any_file_is_left() {
     for file in ["small.txt", "large.txt"] {
         person.says(&["read", file]);
     }
-    person.file("small.txt", changed(40, &[20]).replace("line 21 ", "NEEDLE-LATER "));
+    let later = changed(40, &[20]).replace("line 21 ", "NEEDLE-LATER ");
+    let path = person.file("small.txt", &later);
+    person.edited(&path, &lines(40), &later, "-line 21\n+NEEDLE-PATCH\n");
     for file in ["small.txt", "large.txt"] {
         person.says(&["read", file]);
     }
-    let needles: [&[u8]; 5] =
-        [b"NEEDLE-SMALL", b"NEEDLE-LARGE", b"NEEDLE-LATER", b"somebody reads", b"small.txt"];
+    let needles: [&[u8]; 6] =
+        [b"NEEDLE-SMALL", b"NEEDLE-LARGE", b"NEEDLE-LATER", b"NEEDLE-PATCH", b"somebody reads", b"small.txt"];
     for needle in needles {
         assert!(holds(&person.store(), needle), "the test looks in the right place");
     }

@@ -188,3 +188,29 @@ fn nonsense_on_the_command_line_is_wrong_usage_with_a_hint() {
     let said = person.drip(&["registry", "gc", "--older-than", "x"]);
     assert!(said.stderr.contains("`drip registry gc --help`"), "{}", said.stderr);
 }
+
+#[test]
+fn a_hook_is_answered_however_it_was_typed() {
+    let person = Person::new();
+    for args in [&["hook", "claude"][..], &["--json", "hook", "claude"], &["hook", "unheard-of"]] {
+        let said = person.home.run_with(&mut person.command(args), "{}");
+        assert_eq!((said.code, said.stdout.as_str()), (0, "{}\n"), "{args:?}: {}", said.transcript());
+    }
+    assert_eq!(person.drip(&["--", "hook", "claude"]).code, 2);
+}
+
+#[test]
+fn the_server_ends_with_its_client_and_a_watcher_needs_a_folder() {
+    let person = Person::new();
+    let hello = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\",\
+                 \"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n";
+    for agent in ["codex", "somebody"] {
+        let said = person.home.run_with(&mut person.command(&["mcp", "--agent", agent]), hello).ok();
+        assert!(said.stdout.contains("\"serverInfo\":{\"name\":\"drip\""), "{}", said.transcript());
+    }
+    person.file("a.txt", "");
+    for place in ["missing", "a.txt"] {
+        let said = person.drip(&["watch", place]);
+        assert!(said.code == 1 && said.stderr.starts_with("error: cannot watch `"), "{}", said.transcript());
+    }
+}

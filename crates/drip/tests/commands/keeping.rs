@@ -110,3 +110,21 @@ fn what_hooks_leave_to_others_ends_what_is_over_and_empties_the_log() {
     assert!(!holds(&person.store().join("cache"), b"NEEDLE"), "an expired session leaves no content");
     assert!(!person.says(&["cache", "--help"]).contains("fold"));
 }
+
+#[test]
+fn collecting_while_others_read_loses_nothing() {
+    let person = Person::new();
+    let files: Vec<String> = (0..8).map(|n| format!("{n}.txt")).collect();
+    for (n, file) in files.iter().enumerate() {
+        person.file(file, lines(1_000 + n));
+    }
+    std::thread::scope(|scope| {
+        for file in &files {
+            scope.spawn(|| person.drip_with(&[("DRIP_REGISTRY_DISABLE", "1")], &["read", file]).ok());
+            scope.spawn(|| person.drip(&["cache", "gc"]).ok());
+        }
+    });
+    let stats = person.json(&["cache", "stats", "--json"]);
+    assert_eq!(stats["file_rows"], stats["linked_file_rows"], "{stats}");
+    assert_eq!(person.json(&["verify", "--json"])["ok"], true);
+}

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use drip::caller::Caller;
+use drip::database::{Database, Edit, Options};
+use drip::lines::{Hash, Span};
+use drip::session::{AgentId, Session, SessionId, Strategy};
 use drip::settings::Settings;
 use serde_json::Value;
 use testkit::{Home, Output, bin};
@@ -65,14 +69,35 @@ impl Person {
         self.home.write(self.project().join(name), bytes)
     }
 
+    /// The person's agent changed line 5 of a file, as its hook would write it down.
+    pub(crate) fn edited(&self, path: &Path, before: &str, after: &str, patch: &str) {
+        let session = SessionId::new("s1").unwrap();
+        let caller = Caller {
+            session: Session { id: session, strategy: Strategy::Env, context: "(env)".into() },
+            agent: AgentId::main(),
+            cwd: self.project(),
+            client: None,
+        };
+        let path = path.canonicalize().unwrap();
+        let edit = Edit {
+            caller: &caller,
+            path: path.to_str().unwrap(),
+            before: &Hash::of(before.as_bytes()),
+            after: &Hash::of(after.as_bytes()),
+            patch,
+            touched: &[("head".to_owned(), Span { first: 5, last: 5 })],
+        };
+        self.database().record_edit(&edit).unwrap();
+    }
+
     pub(crate) fn pass(&self, seconds: u64) {
         self.home.clock().advance(Duration::from_secs(seconds));
     }
 
     /// The store, opened as drip opens it.
-    pub(crate) fn database(&self) -> drip::database::Database {
-        let options = drip::database::Options::from(&Settings::default());
-        drip::database::Database::open(&self.store(), options, self.home.clock().now_ms()).unwrap()
+    fn database(&self) -> Database {
+        let options = Options::from(&Settings::default());
+        Database::open(&self.store(), options, self.home.clock().now_ms()).unwrap()
     }
 }
 

@@ -2,10 +2,7 @@
 
 use std::fs;
 
-use drip::caller::Caller;
-use drip::database::Edit;
-use drip::lines::{Hash, Span};
-use drip::session::{AgentId, Session, SessionId, Strategy};
+use drip::lines::Hash;
 
 use crate::person::{Person, changed, everything, lines};
 
@@ -212,26 +209,7 @@ fn a_read_after_an_edit_of_ones_own_is_a_certificate_or_the_file() {
     let person = Person::new();
     let (before, after) = (lines(200), changed(200, &[5]));
     let path = person.file("a.txt", &before);
-    let key = path.canonicalize().unwrap();
-    let edited = || {
-        let session = SessionId::new("s1").unwrap();
-        let caller = Caller {
-            session: Session { id: session, strategy: Strategy::Env, context: "(env)".into() },
-            agent: AgentId::main(),
-            cwd: person.project(),
-            client: None,
-        };
-        let touched = [("head".to_owned(), Span { first: 5, last: 5 })];
-        let edit = Edit {
-            caller: &caller,
-            path: key.to_str().unwrap(),
-            before: &Hash::of(before.as_bytes()),
-            after: &Hash::of(after.as_bytes()),
-            patch: "-secret\n+secret\n",
-            touched: &touched,
-        };
-        person.database().record_edit(&edit).unwrap();
-    };
+    let edited = || person.edited(&path, &before, &after, "-old\n+new\n");
     // Nothing of it was shown: a certificate would be a lie.
     person.file("a.txt", &after);
     edited();

@@ -28,7 +28,7 @@ fn read(home: &Claude, input: Value, shown: &str) -> Option<String> {
 }
 
 /// The model is asked; its request holds these messages.
-fn turn(home: &Claude, messages: Value) {
+fn turn(home: &Claude, messages: &Value) {
     let mut payload = event(home, "BeforeModel");
     payload["llm_request"] = json!({"model": "gemini", "messages": messages, "config": {}});
     assert_eq!(home.hook("gemini-turn", &payload).ok().stdout, "");
@@ -46,13 +46,13 @@ fn a() -> Value {
 fn a_file_that_was_shown_is_told_in_a_line_or_as_what_changed() {
     let home = Claude::new();
     let path = home.home.write("a.txt", lines(100));
-    turn(&home, hello());
+    turn(&home, &hello());
     assert_eq!(read(&home, a(), &lines(100)), None);
-    turn(&home, hello());
+    turn(&home, &hello());
     assert!(read(&home, a(), &lines(100)).unwrap().starts_with("[DRIP: unchanged since last read | "));
     let changed = lines(100).replace("line 50 ", "LINE 50 ");
     fs::write(path, &changed).unwrap();
-    turn(&home, hello());
+    turn(&home, &hello());
     let delta = read(&home, a(), &changed).unwrap();
     assert!(delta.starts_with("[DRIP: delta only | ") && delta.contains("\n+LINE 50 holds"), "{delta}");
 }
@@ -73,17 +73,17 @@ fn only_the_lines_of_a_page_count() {
     };
     let from =
         |first: usize, last: usize| json!({"file_path": "a.txt", "start_line": first, "end_line": last});
-    turn(&home, hello());
+    turn(&home, &hello());
     assert_eq!(read(&home, a(), &page(1, 2000, "\0")), None);
-    turn(&home, hello());
+    turn(&home, &hello());
     assert_eq!(read(&home, from(2001, 2600), &page(2001, 2600, "\0")), None);
-    turn(&home, hello());
+    turn(&home, &hello());
     let seen = read(&home, from(100, 400), &page(100, 400, "\0")).unwrap();
     assert!(seen.starts_with("[DRIP: unchanged (lines 100-400)"), "{seen}");
     assert_eq!(read(&home, from(2590, 2700), &page(2590, 2700, "\0")), None);
     // A line that was cut was not shown.
     assert_eq!(read(&home, from(2800, 2900), &page(2800, 2900, "2850 holds some text of its own")), None);
-    turn(&home, hello());
+    turn(&home, &hello());
     assert_eq!(read(&home, from(2800, 2900), &page(2800, 2900, "\0")), None);
 }
 
@@ -94,9 +94,9 @@ fn a_snapshot_among_the_messages_is_a_compaction() {
     let snapshot =
         |text: &str| json!([{"role": "user", "content": format!("<state_snapshot>{text}</state_snapshot>")}]);
     for messages in [hello(), snapshot("one"), snapshot("two")] {
-        turn(&home, messages.clone());
+        turn(&home, &messages);
         assert_eq!(read(&home, a(), &lines(100)), None, "{messages}");
-        turn(&home, messages.clone());
+        turn(&home, &messages);
         assert!(read(&home, a(), &lines(100)).is_some(), "{messages}");
     }
 }
@@ -122,18 +122,18 @@ fn what_a_sub_agent_reads_is_its_own() {
         payload["tool_response"] = json!({"llmContent": "done"});
         assert_eq!(home.hook(hook, &payload).ok().stdout, "");
     };
-    turn(&home, hello());
+    turn(&home, &hello());
     assert_eq!(read(&home, a(), &lines(100)), None);
-    turn(&home, hello());
+    turn(&home, &hello());
     agent("gemini-before");
     // Its own requests know nothing of the main agent's past.
-    turn(&home, json!([{"role": "user", "content": "look"}]));
+    turn(&home, &json!([{"role": "user", "content": "look"}]));
     for file in ["a.txt", "b.txt"] {
         assert_eq!(read(&home, json!({"file_path": file}), &lines(100)), None);
         assert_eq!(read(&home, json!({"file_path": file}), &lines(100)), None);
     }
     agent("gemini-after");
-    turn(&home, hello());
+    turn(&home, &hello());
     assert!(read(&home, a(), &lines(100)).is_some());
     assert_eq!(read(&home, json!({"file_path": "b.txt"}), &lines(100)), None);
 }
@@ -143,9 +143,9 @@ fn a_session_that_starts_again_forgets() {
     let home = Claude::new();
     home.home.write("a.txt", lines(100));
     for source in ["resume", "startup"] {
-        turn(&home, hello());
+        turn(&home, &hello());
         assert_eq!(read(&home, a(), &lines(100)), None);
-        turn(&home, hello());
+        turn(&home, &hello());
         assert!(read(&home, a(), &lines(100)).is_some());
         let mut start = event(&home, "SessionStart");
         start["source"] = json!(source);

@@ -3,6 +3,8 @@
 use std::fs;
 use std::thread;
 
+use testkit::{PATIENCE, until};
+
 use crate::claude::{By, Claude, Part, lines};
 
 #[test]
@@ -73,4 +75,17 @@ fn many_hooks_at_once_lose_nothing_and_say_nothing_false() {
     }
     let verified = claude.drip(&["verify"]).ok();
     assert!(!verified.stdout.contains("wrong"), "{}", verified.transcript());
+}
+
+#[test]
+fn a_log_that_grew_long_is_folded_by_another_process() {
+    let mut claude = Claude::new();
+    claude.env.push(("DRIP_INLINE_MAX_BYTES", "-1"));
+    for file in 0..3 {
+        claude.write(&format!("{file}.txt"), &lines(20_000));
+    }
+    let log = claude.home.data().join("drip/sessions.db-wal");
+    let folded = until(PATIENCE, || fs::metadata(&log).is_ok_and(|log| log.len() < 1 << 20));
+    assert!(folded, "{} bytes are in the log", fs::metadata(&log).unwrap().len());
+    claude.read("1.txt", Part::All).is_ours("0\t[DRIP: edit verified");
 }

@@ -135,6 +135,18 @@ fn the_guard_is_satisfied_once_the_lines_were_shown() {
 }
 
 #[test]
+fn an_answer_that_nobody_took_was_not_shown() {
+    let claude = deny();
+    let path = claude.home.write("big.py", long_source());
+    let payload = claude.call("PreToolUse", "Read", json!({"file_path": path}));
+    let mut full = claude.home.command("sh");
+    full.args(["-c", "\"$0\" hook claude > /dev/full"]).arg(testkit::bin("drip"));
+    assert_eq!(claude.home.run_with(&mut full, payload.to_string()).code, 0);
+    claude.read("big.py", Part::All).is_ours("[DRIP: full read (semantic-compressed)");
+    claude.read("big.py", Part::All).is_native();
+}
+
+#[test]
 fn an_edit_of_hidden_lines_that_went_through_is_warned_of() {
     let mut claude = deny();
     claude.home.write("big.py", long_source());

@@ -79,6 +79,17 @@ fn output_that_is_not_the_file_proves_nothing() {
 }
 
 #[test]
+fn a_lower_limit_of_the_persons_own_is_known() {
+    let mut claude = Claude::new();
+    claude.home.write("a.txt", lines(100));
+    claude.env.push(("BASH_MAX_OUTPUT_LENGTH", "1000"));
+    claude.bash("cat a.txt").is_native();
+    claude.bash("cat a.txt").is_native();
+    claude.bash("head -n 25 a.txt").is_native();
+    claude.bash("head -n 25 a.txt").is_ours("[DRIP: unchanged (lines 1-25)");
+}
+
+#[test]
 fn a_look_at_an_edit_is_not_told_that_nothing_changed() {
     let claude = Claude::new();
     claude.home.write("a.txt", lines(100));

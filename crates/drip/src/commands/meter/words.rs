@@ -3,7 +3,7 @@
 use kit::page::Column;
 use kit::{Page, text};
 
-use super::{Day, Pruned, Report};
+use super::{Counted, Day, Pruned, Report};
 use crate::commands::signed;
 use crate::read::age;
 
@@ -26,10 +26,10 @@ pub(super) fn to_text(page: &Page, report: &Report, style: &Style) -> String {
         (_, None) => ("Since Install", "Since install:"),
     };
     let mut out = format!("{}\n\n", page.bold(&format!("DRIP Token Savings ({})", since.0)));
-    out += &page.aligned([Column::Dim, Column::Right, Column::Dim], &rows(report, since.1));
-    let share = page.bar(report.reduction_pct / 100.0, BAR);
-    let share = if report.tokens_saved < 0 { page.bad(&share) } else { page.good(&share) };
-    out += &format!("  {}  {share} {}\n", page.dim("Efficiency meter:"), percent(report.reduction_pct));
+    let mut rows = rows(report, since.1);
+    let bar = page.bar(report.reduction_pct / 100.0, BAR);
+    rows.push(["Efficiency meter:".into(), format!("{:.1} %", report.reduction_pct), bar]);
+    out += &page.aligned([Column::Dim, Column::Right, Column::Left], &rows);
     if let Some(picked) = &report.auto_picked_session {
         let agent = picked.agent.as_deref().unwrap_or("a client");
         out += &format!(
@@ -104,44 +104,45 @@ fn top(page: &Page, report: &Report, files: &[String]) -> String {
     if report.top.is_empty() {
         return String::new();
     }
-    let mut rows = vec![["FILE", "READS", "FULL", "SENT", "SAVED", ""].map(str::to_owned)];
-    rows.extend(report.top.iter().zip(files).map(|(file, name)| {
-        [
-            name.clone(),
-            text::thousands(file.reads),
-            text::thousands(file.tokens_full),
-            text::thousands(file.tokens_sent + file.overhead_tokens),
-            signed(file.tokens_saved),
-            percent(file.reduction_pct),
-        ]
-    }));
-    let columns =
-        [Column::Left, Column::Right, Column::Right, Column::Right, Column::Right, Column::DimRight];
-    format!("\n{}\n{}", page.bold("Top Files"), page.aligned(columns, &rows))
+    let rows = report
+        .top
+        .iter()
+        .zip(files)
+        .map(|(top, name)| counted(name, &top.counted, percent(top.counted.reduction_pct)));
+    format!("\n{}\n{}", page.bold("Top Files"), table(page, "FILE", rows))
 }
 
 fn history(page: &Page, days: &[Day], graph: bool) -> String {
     if days.is_empty() {
         return String::new();
     }
-    let most = days.iter().map(|day| day.tokens_saved).max().unwrap_or(0).max(1);
-    let mut rows = vec![["DAY", "READS", "FULL", "SENT", "SAVED", ""].map(str::to_owned)];
-    rows.extend(days.iter().map(|day| {
+    let most = days.iter().map(|day| day.counted.tokens_saved).max().unwrap_or(0).max(1);
+    let rows = days.iter().map(|Day { day, counted: sums }| {
         let last = match graph {
-            true => page.bar(day.tokens_saved as f64 / most as f64, BAR),
-            false => percent(day.reduction_pct),
+            true => page.bar(sums.tokens_saved as f64 / most as f64, BAR),
+            false => percent(sums.reduction_pct),
         };
-        [
-            day.day.clone(),
-            text::thousands(day.reads),
-            text::thousands(day.tokens_full),
-            text::thousands(day.tokens_sent + day.overhead_tokens),
-            signed(day.tokens_saved),
-            last,
-        ]
-    }));
-    let columns = [Column::Left, Column::Right, Column::Right, Column::Right, Column::Right, Column::Left];
-    format!("\n{}\n{}", page.bold("Last 30 Days"), page.aligned(columns, &rows))
+        counted(day, sums, last)
+    });
+    format!("\n{}\n{}", page.bold("Last 30 Days"), table(page, "DAY", rows))
+}
+
+fn counted(name: &str, counted: &Counted, last: String) -> [String; 6] {
+    [
+        name.to_owned(),
+        text::thousands(counted.reads),
+        text::thousands(counted.tokens_full),
+        text::thousands(counted.tokens_sent + counted.overhead_tokens),
+        signed(counted.tokens_saved),
+        last,
+    ]
+}
+
+fn table(page: &Page, what: &str, rows: impl Iterator<Item = [String; 6]>) -> String {
+    let head = [what, "READS", "FULL", "SENT", "SAVED", ""].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(head).chain(rows).collect();
+    let columns = [Column::Left, Column::Right, Column::Right, Column::Right, Column::Right, Column::Dim];
+    page.aligned(columns, &rows)
 }
 
 fn next(page: &Page, report: &Report, ghost_hint: u32) -> String {

@@ -34,7 +34,8 @@ pub(super) fn meaning<'a>(
     if members.accessors {
         return if header.is_accessor() { Meaning::Function(members.name) } else { Meaning::Unknown };
     }
-    header.container().or_else(|| header.function(members.name, open)).unwrap_or_else(|| header.property())
+    let known = header.test().or_else(|| header.container()).or_else(|| header.function(members.name, open));
+    known.unwrap_or_else(|| header.property())
 }
 
 impl<'a> Header<'_, 'a> {
@@ -87,6 +88,15 @@ impl<'a> Header<'_, 'a> {
         let last = self.items.len() - 1;
         self.table.accessors.contains(&self.word(last))
             && (0..last).all(|item| self.table.modifiers.contains(&self.word(item)))
+    }
+
+    /// `TEST_F(Suite, name) {`
+    fn test(&self) -> Option<Meaning<'a>> {
+        let [called, arguments] = self.items[..] else { return None };
+        let name = self.code.partner(arguments).checked_sub(1)?;
+        let named = self.code.punct(arguments) == b'(' && self.code.punct_before(name) == b',';
+        let test = self.table.tests.contains(&self.code.word(called)) && named && self.code.is_word(name);
+        test.then(|| Meaning::Function(self.code.word(name)))
     }
 
     /// `class Name … {`, `namespace a::b {`, `extern "C" {`
