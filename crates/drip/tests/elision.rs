@@ -150,7 +150,7 @@ fn real_code_keeps_every_signature() {
             }
         }
     }
-    print_table(&rows);
+    println!("{}", table(&rows));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let hidden: usize = rows.values().map(|row| row.report.bodies_hidden).sum();
     assert!(hidden > 0, "nothing was hidden");
@@ -180,8 +180,8 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn print_table(rows: &BTreeMap<Language, Row>) {
-    println!(
+fn table(rows: &BTreeMap<Language, Row>) -> String {
+    let mut lines = vec![format!(
         "{:<11}{:>7}{:>9}{:>9}{:>9}{:>11}{:>11}{:>6}{:>9}{:>13}{:>7}",
         "language",
         "files",
@@ -194,10 +194,10 @@ fn print_table(rows: &BTreeMap<Language, Row>) {
         "doubted",
         "unconfirmed",
         "wrong"
-    );
-    for (language, Row { report, wrong }) in rows {
+    )];
+    lines.extend(rows.iter().map(|(language, Row { report, wrong })| {
         let (before, after) = (report.bytes.div_ceil(4), report.bytes_after.div_ceil(4));
-        println!(
+        format!(
             "{:<11}{:>7}{:>9}{:>9}{:>9}{before:>11}{after:>11}{:>6}{:>9}{:>13}{wrong:>7}",
             format!("{language:?}"),
             report.files,
@@ -207,6 +207,7 @@ fn print_table(rows: &BTreeMap<Language, Row>) {
             100 * after / before.max(1),
             report.doubted,
             report.unconfirmed,
-        );
-    }
+        )
+    }));
+    lines.join("\n")
 }

@@ -42,6 +42,7 @@ fn the_first_screen_says_where_to_go() {
       scrimp tour       what it does, shown here in a few seconds; nothing is installed
       scrimp doctor     what works on this machine and what does not
       scrimp savings    what was saved so far
+      scrimp drip       An agent that reads a file again gets what changed, not the file
       scrimp clai       Your next command, learned from what you do
     [exit status: 0]
     ");

@@ -15,7 +15,7 @@ use crate::database::{Database, Delivery, Edit, Form, Head, Numbers, Touched};
 use crate::diff::{self, Change, Encoding, Hunk};
 use crate::elide;
 use crate::ledger::{Extent, View};
-use crate::lines::{Hash, Span, Text};
+use crate::lines::{Hash, Ranges, Span, Text};
 use crate::read::{self, Located};
 use crate::render::Kind;
 use crate::settings::Agent;
@@ -79,11 +79,14 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
         return Ok(Reply::Nothing);
     };
     let path = asked.file_path.as_deref().unwrap_or_default();
-    let located = world.locate(path, &caller).filter(|_| !world.settings.disabled);
-    // What a person changed on the way is not the agent's own.
-    let (Some(located), false) = (located, response.user_modified == Some(true)) else {
+    let Some(located) = world.locate(path, &caller).filter(|_| !world.settings.disabled) else {
         return Ok(Reply::Nothing);
     };
+    if response.user_modified == Some(true) {
+        // What became of it then, only the person knows.
+        world.store(|database| Ok(database.forget_head(&caller.eyes(), &located.key)?))?;
+        return Ok(Reply::Nothing);
+    }
     let mut done = Done {
         caller: &caller,
         located: &located,
@@ -138,32 +141,28 @@ fn written(world: &World, done: &Done, now: &Text) -> Result<Warning, Trouble> {
     })
 }
 
-/// The agent changed a part of the file. Only what was changed in the text that it knows moves its knowledge on.
+/// The agent changed a part of the file. What it has in mind now is what it held, changed in the same way: if others
+/// changed the file as well, that is for the next read to tell.
 fn replaced(world: &World, done: &Done) -> Result<Warning, Trouble> {
     let disk = world.load(done.located).map(|text| Text::new(&*as_shown(&text)));
     world.store(|database| {
         let Some(head) = done.head(database)? else { return Ok(None) };
-        let held = match &done.original {
-            Some(original) => Some(original.clone()),
-            None => database.view(&head, &Text::new(""), &Hash::of(b""))?.map(|view| view.text),
+        let Some(view) = database.view(&head, &Text::new(""), &Hash::of(b""))? else { return Ok(None) };
+        let held = Known { text: view.text, shown: view.shown, placed: true };
+        let replacements = done.replacements(&held.text, disk.as_ref());
+        let Some(after) = edit::apply(&held, &replacements) else {
+            database.forget_head(&done.caller.eyes(), &done.located.key)?;
+            return Ok(None);
         };
-        let Some(before) = held else { return Ok(None) };
-        let is_held = before.hash() == head.hash;
-        let shown = if is_held { head.shown.clone() } else { Default::default() };
-        let known = Known { text: before, shown, placed: true };
-        let Some(after) = done.outcome(&known, disk.as_ref()) else { return Ok(None) };
-        if is_held {
-            let changes = diff::changes(&known.text, &after.text);
-            let hunks = diff::hunks(&changes, 0, &known.text, &[]);
-            let name = read::name_of(done.located);
-            let body = diff::encode(Encoding::Unified(0), &hunks, &known.text, &after.text, name);
-            let extent = if after.placed { head.extent } else { Extent::Lines };
-            let view = View { text: after.text.clone(), shown: after.shown, extent };
-            done.advance(database, Some(&head), &body, &view)?;
-        }
-        done.write_down(database, &known.text, &after.text)?;
-        let touched = edit::touched(&known.text, &done.replacements);
-        Ok(is_held.then(|| hidden_by(&head, done.located, &known.text, &touched)).flatten())
+        let changes = diff::changes(&held.text, &after.text);
+        let hunks = diff::hunks(&changes, 0, &held.text, &[]);
+        let name = read::name_of(done.located);
+        let body = diff::encode(Encoding::Unified(0), &hunks, &held.text, &after.text, name);
+        let extent = if after.placed { head.extent } else { Extent::Lines };
+        let view = View { text: after.text, shown: after.shown, extent };
+        done.advance(database, Some(&head), &body, &view)?;
+        done.write_down(database, &held.text, &view.text)?;
+        Ok(hidden_by(&head, done.located, &held.text, &edit::touched(&held.text, &replacements)))
     })
 }
 
@@ -176,23 +175,19 @@ impl Done<'_> {
         Ok(database.head(&self.caller.eyes(), &self.located.key, meeting.epoch)?)
     }
 
-    /// What the edit made of a text. Deleting text that is followed by a line end takes that too, if the client likes:
-    /// the disk tells. Where the client did not tell what the file was before, only the disk is proof that it was this.
-    fn outcome(&self, before: &Known, disk: Option<&Text>) -> Option<Known> {
-        let is_there = |known: &Known| Some(&known.text) == disk;
-        let plain = edit::apply(before, &self.replacements)?;
-        if is_there(&plain) {
-            return Some(plain);
-        }
+    /// What was replaced. Deleting text that is followed by a line end takes that too, if the client likes: the disk tells.
+    fn replacements(&self, held: &Text, disk: Option<&Text>) -> Vec<Replacement> {
+        let before = self.original.as_ref().unwrap_or(held);
+        let known = Known { text: before.clone(), shown: Ranges::new(), placed: true };
         let mut wider = self.replacements.clone();
         for replacement in wider.iter_mut().filter(|one| one.new.is_empty() && !one.old.ends_with('\n')) {
             replacement.old.push('\n');
         }
-        let wider = edit::apply(before, &wider).filter(is_there);
-        wider.or(self.original.as_ref().map(|_| plain))
+        let is_there = edit::apply(&known, &wider).is_some_and(|after| Some(&after.text) == disk);
+        if is_there { wider } else { self.replacements.clone() }
     }
 
-    /// The agent knows this now. An edit names the text that it changed, so no order of calls is in doubt.
+    /// The agent knows this now. It changed what it held, whatever else it saw in the same round.
     fn advance(
         &self,
         database: &mut Database,

@@ -158,68 +158,76 @@ fn text(
     })
 }
 
-fn answer(world: &World, mut desk: Desk, read: &Read, mode: Mode) -> Result<Option<Numbered>, Trouble> {
-    let look = desk.look(&read.located.key, read.now)?;
-    // Who was remembered before may be: the rules need not be read again.
-    if look.head().is_none() && !world.may_keep(read.located, desk.caller) {
-        return Ok(None);
+impl Read<'_> {
+    /// Whether all of the file was shown.
+    fn is_whole(&self) -> bool {
+        Some(self.lines) == self.now.span() && !self.page.cut
     }
-    let decision = decide(&desk, read, &look, mode)?;
-    let answer = decision.said.as_ref().map_or(&decision.native, |numbered| &numbered.answer);
-    let form = match (&decision.renamed_from, answer.kind) {
-        (Some(from), _) => Form::Renamed(from),
-        (None, Kind::Certificate) => Form::Nothing,
-        (None, _) => desk::form(&decision.plan, read.now),
-    };
-    desk.deliver(&read.located.key, &look, answer, form, decision.after, Some(&decision.plan))?;
-    if decision.settles {
-        desk.database.settle_edit(&desk.caller.eyes(), &read.located.key)?;
+
+    fn ask<'a>(&'a self, look: &'a Look) -> Ask<'a> {
+        Ask {
+            now: self.now,
+            window: Some(self.asked),
+            view: look.view.as_ref(),
+            language: read::language_of(self.located),
+            name: read::name_of(self.located),
+            shape: Shape::Numbered,
+            foreseen: look.foreseen.as_deref(),
+        }
     }
-    Ok(decision.said)
+
+    /// The client's own text stays.
+    fn native(&self, ask: &Ask, kind: Kind, reason: Option<String>) -> Decision {
+        let plan = if self.is_whole() { Plan::Whole(Why::First) } else { Plan::Part(self.lines) };
+        let answer = numbered::native(kind, reason, self.page.bytes());
+        Decision { said: None, answer, after: plan.after(ask), plan, renamed_from: None }
+    }
 }
 
 /// What is said and what the reader holds afterwards.
 struct Decision {
     /// Nothing: the client's own text stays.
     said: Option<Numbered>,
-    /// What the books say of the client's own text.
-    native: Answer,
+    /// For the books.
+    answer: Answer,
     plan: Plan,
     after: View,
     renamed_from: Option<String>,
-    /// Whether an edit of the reader's own has now been spoken of.
-    settles: bool,
 }
 
-fn decide(desk: &Desk, read: &Read, look: &Look, mode: Mode) -> Result<Decision, Trouble> {
-    let language = read::language_of(read.located);
-    let name = read::name_of(read.located);
-    let (view, window) = (look.view.as_ref(), Some(read.asked));
-    let ask = Ask {
-        now: read.now,
-        window,
-        view,
-        language,
-        name,
-        shape: Shape::Numbered,
-        foreseen: look.foreseen.as_deref(),
-    };
-    let is_whole = Some(read.lines) == read.now.span() && !read.page.cut;
-    let own = if is_whole { Plan::Whole(Why::First) } else { Plan::Part(read.lines) };
-    let native = |plan: Plan, kind: Kind, reason: Option<String>, settles: bool| {
-        let after = plan.after(&ask);
-        let native = numbered::native(kind, reason, read.page.bytes());
-        Decision { said: None, native, plan, after, renamed_from: None, settles }
-    };
-    if mode == Mode::Record || read.page.cut {
-        return Ok(native(own, Kind::Native, None, false));
+fn answer(world: &World, mut desk: Desk, read: &Read, mode: Mode) -> Result<Option<Numbered>, Trouble> {
+    let key = &read.located.key;
+    let look = desk.look(key, read.now)?;
+    // Who was remembered before may be: the rules need not be read again.
+    if look.head().is_none() && !world.may_keep(read.located, desk.caller) {
+        return Ok(None);
     }
-    let owed = owed(desk, read.located, read.now, look)?;
-    let about = About { path: read.path, native: read.page.bytes(), edited: owed != Owed::Nothing };
-    let settles = is_whole && owed != Owed::Nothing;
-    if is_whole {
-        let (said, renamed_from) = match &owed {
-            Owed::Text => return Ok(native(own, Kind::Passthrough, None, true)),
+    let ask = read.ask(&look);
+    let (decision, owed) = match mode {
+        Mode::Rewrite if !read.page.cut => {
+            let owed = owed(&desk, read.located, read.now, &look)?;
+            (decide(&desk, read, &ask, &look, &owed)?, owed)
+        }
+        Mode::Rewrite | Mode::Record => (read.native(&ask, Kind::Native, None), Owed::Nothing),
+    };
+    let form = match (&decision.renamed_from, decision.answer.kind) {
+        (Some(from), _) => Form::Renamed(from),
+        (None, Kind::Certificate) => Form::Nothing,
+        (None, _) => desk::form(&decision.plan, read.now),
+    };
+    // Before it is printed: the client has shown more already, and shows that if we come no further.
+    desk.deliver(key, &look, &decision.answer, form, decision.after, Some(&decision.plan))?;
+    if read.is_whole() && owed != Owed::Nothing {
+        desk.database.settle_edit(&desk.caller.eyes(), key)?;
+    }
+    Ok(decision.said)
+}
+
+fn decide(desk: &Desk, read: &Read, ask: &Ask, look: &Look, owed: &Owed) -> Result<Decision, Trouble> {
+    let about = About { path: read.path, native: read.page.bytes(), edited: *owed != Owed::Nothing };
+    if read.is_whole() {
+        let (said, renamed_from) = match owed {
+            Owed::Text => return Ok(read.native(ask, Kind::Passthrough, None)),
             Owed::Certificate(touched) => (Some(about.certificate(touched, &look.hash)), None),
             Owed::Nothing | Owed::Plan => {
                 let from = desk.renamed_from(look, read.now)?;
@@ -227,49 +235,40 @@ fn decide(desk: &Desk, read: &Read, look: &Look, mode: Mode) -> Result<Decision,
             }
         };
         if let Some(said) = said.and_then(|said| about.if_shorter(said)) {
-            let after = View::whole(read.now.clone());
-            let native = said.answer.clone();
+            let (answer, after) = (said.answer.clone(), View::whole(read.now.clone()));
             return Ok(Decision {
                 said: Some(said),
-                native,
+                answer,
                 plan: Plan::Unchanged(None),
                 after,
                 renamed_from,
-                settles,
             });
         }
     }
-    let plan = plan::plan(&ask, &Limits { elision: None, ..desk.settings.limits });
-    Ok(match about.answer(&plan, &ask) {
+    let plan = plan::plan(ask, &Limits { elision: None, ..desk.settings.limits });
+    Ok(match about.answer(&plan, ask) {
         Some(said) => {
-            let after = plan.after(&ask);
-            Decision {
-                native: said.answer.clone(),
-                said: Some(said),
-                plan,
-                after,
-                renamed_from: None,
-                settles,
-            }
+            let (answer, after) = (said.answer.clone(), plan.after(ask));
+            Decision { said: Some(said), answer, plan, after, renamed_from: None }
         }
-        None => native(own, Kind::Native, reason(&plan), settles),
+        None => read.native(ask, Kind::Native, look.view.as_ref().and_then(|_| reason(&plan))),
     })
 }
 
-/// Why the client's own text was left, where something was known of the file.
+/// Why the client's own text was left although something was known of the file.
 fn reason(plan: &Plan) -> Option<String> {
-    match plan {
-        Plan::Whole(Why::First) => None,
-        Plan::Whole(Why::NotAllShown) | Plan::Part(_) | Plan::Elided(_) => Some("not all shown".to_owned()),
-        Plan::Whole(Why::Large) => Some("large file".to_owned()),
-        Plan::Whole(Why::Truncated) => Some("truncated".to_owned()),
+    Some(match plan {
+        Plan::Whole(Why::First) => return None,
+        Plan::Whole(Why::NotAllShown) | Plan::Part(_) | Plan::Elided(_) => "not all shown".to_owned(),
+        Plan::Whole(Why::Large) => "large file".to_owned(),
+        Plan::Whole(Why::Truncated) => "truncated".to_owned(),
         Plan::Whole(Why::Complex { hunks, changed }) => {
-            Some(format!("diff complexity: {hunks} hunks, {:.0}% changed", changed * 100.0))
+            format!("diff complexity: {hunks} hunks, {:.0}% changed", changed * 100.0)
         }
         Plan::Whole(Why::DiffLarger | Why::WordsLarger) | Plan::Unchanged(_) | Plan::Delta(_) => {
-            Some("DRIP marker would cost more than native read".to_owned())
+            "DRIP marker would cost more than native read".to_owned()
         }
-    }
+    })
 }
 
 /// An older client showed no text but a word that nothing changed since the last read. If that read was one that we

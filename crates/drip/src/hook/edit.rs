@@ -53,13 +53,17 @@ fn replace(known: &Known, replacement: &Replacement) -> Option<Known> {
         // How a client's editing tool makes a file.
         return text.is_empty().then(|| whole(new));
     }
+    // Of several places only the client knows which one it took.
+    if !everywhere && text.matches(old.as_str()).nth(1).is_some() {
+        return None;
+    }
     let lines = LineStarts::of(&known.text);
     let is_known = mask(&known.text, &known.shown);
     let moves = old.matches('\n').count() != new.matches('\n').count();
     let (mut made, mut made_known) = (String::new(), Vec::new());
     // Whether the agent still knows which number a line has.
     let (mut at, mut placed) = (0, known.placed);
-    for (start, _) in text.match_indices(old.as_str()).take(if *everywhere { usize::MAX } else { 1 }) {
+    for (start, _) in text.match_indices(old.as_str()) {
         made.push_str(&text[at..start]);
         made_known.extend(is_known[at..start].iter().map(|known| *known && placed));
         made.push_str(new);
@@ -148,6 +152,7 @@ mod tests {
         let all = known("a\nb\nc\n", &[(1, 3)]);
         assert_eq!(edit(&all, "b\n", "x\ny\n", false), Some(("a\nx\ny\nc\n".into(), vec![(1, 4)])));
         assert_eq!(edit(&all, "nowhere", "x", false), None);
+        assert_eq!(edit(&known("a\na\n", &[(1, 2)]), "a", "x", false), None);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 
 use kit::text::{plain, tokens};
 
-use super::page::Page;
+use super::page::{Page, end_alike};
 use crate::database::Touched;
-use crate::diff;
+use crate::diff::{self, Hunk};
 use crate::lines::{Hash, Span, Text};
 use crate::plan::{Ask, Delta, Plan};
 use crate::render::{Answer, Cost, Kind, hunk_summary, percent};
@@ -88,15 +88,14 @@ impl About<'_> {
     }
 
     fn delta(&self, delta: &Delta, ask: &Ask) -> Option<Numbered> {
-        let ends = |text: &Text| text.as_str().ends_with('\n');
-        // The client has a sign for a line end at the end of a file, and a hunk has none.
-        if ask.view.is_none_or(|view| ends(&view.text) != ends(ask.now)) {
+        if ask.view.is_none_or(|view| !end_alike(&view.text, ask.now)) {
             return None;
         }
+        let lines = |hunk: &Hunk| Span::from_indices(&hunk.new).map_or("", |span| ask.now.slice(span));
         let (first, place, body) = match delta.hunks.as_slice() {
-            [hunk] => {
-                let lines = Span::from_indices(&hunk.new).map_or("", |span| ask.now.slice(span));
-                (hunk.new.start, format!(" | {}", diff::place(hunk)), lines)
+            // One empty line would look like none.
+            [hunk] if lines(hunk) != "\n" => {
+                (hunk.new.start, format!(" | {}", diff::place(hunk)), lines(hunk))
             }
             hunks => (0, hunk_summary(hunks), delta.body.as_str()),
         };
@@ -145,24 +144,28 @@ fn shown(first: usize, content: &str) -> usize {
 mod tests {
     use super::*;
     use crate::ledger::View;
-    use crate::plan::{self, Limits, Shape};
+    use crate::plan::{self, Limits, Policy, Shape};
 
     fn text(lines: usize) -> Text {
         Text::new((1..=lines).map(|line| format!("this is line {line} of the file\n")).collect::<String>())
     }
 
-    fn answer(old: &Text, new: &Text, window: Option<Span>) -> Option<Numbered> {
+    fn answer(old: &Text, new: &Text) -> Option<Numbered> {
+        answer_by(Policy::Gated, old, new)
+    }
+
+    fn answer_by(policy: Policy, old: &Text, new: &Text) -> Option<Numbered> {
         let view = View::whole(old.clone());
         let ask = Ask {
             now: new,
-            window,
+            window: None,
             view: Some(&view),
             language: None,
             name: "f",
             shape: Shape::Numbered,
             foreseen: None,
         };
-        let plan = plan::plan(&ask, &Limits { elision: None, ..Limits::default() });
+        let plan = plan::plan(&ask, &Limits { elision: None, policy, ..Limits::default() });
         let native = Page { first: 1, content: new.as_str(), cut: false }.bytes();
         About { path: "/p/f", native, edited: false }.answer(&plan, &ask)
     }
@@ -171,7 +174,7 @@ mod tests {
     fn the_lines_of_one_hunk_have_their_own_numbers() {
         let old = text(60);
         let new = Text::new(old.as_str().replace("line 30 ", "LINE 30 "));
-        let Numbered { content, first, answer } = answer(&old, &new, None).unwrap();
+        let Numbered { content, first, answer } = answer(&old, &new).unwrap();
         assert_eq!(first, 26);
         let lines: Vec<&str> = content.split('\n').collect();
         assert!(
@@ -187,10 +190,21 @@ mod tests {
     }
 
     #[test]
+    fn a_hunk_of_one_empty_line_is_seen() {
+        let old = text(60);
+        let new = Text::new(old.as_str().replace("line 30 of the file\n", "line 30 of the file\n\n"));
+        let said = answer_by(Policy::Cheapest, &old, &new).unwrap();
+        assert!(said.content.ends_with(" | /p/f]\n@@ -30,0 +31,1 @@\n31\t"), "{}", said.content);
+        assert_eq!(said.first, 0);
+        let said = answer_by(Policy::Cheapest, &new, &old).unwrap();
+        assert!(said.content.ends_with(" | @@ -31,1 +30,0 @@ | /p/f]"), "{}", said.content);
+    }
+
+    #[test]
     fn several_hunks_carry_their_own_numbers() {
         let old = text(60);
         let new = Text::new(old.as_str().replace("line 10 ", "LINE 10 ").replace("line 50 ", ""));
-        let Numbered { content, first, .. } = answer(&old, &new, None).unwrap();
+        let Numbered { content, first, .. } = answer(&old, &new).unwrap();
         assert_eq!(first, 0);
         assert!(content.contains("\n10\tthis is LINE 10 of the file\n") && !content.ends_with('\n'));
         assert!(
@@ -201,8 +215,8 @@ mod tests {
     #[test]
     fn what_is_not_shorter_is_not_said() {
         let small = text(2);
-        assert_eq!(answer(&small, &small, None), None);
-        let unchanged = answer(&text(20), &text(20), None).unwrap();
+        assert_eq!(answer(&small, &small), None);
+        let unchanged = answer(&text(20), &text(20)).unwrap();
         assert_eq!(unchanged.content, "[DRIP: unchanged since last read | 0 tokens sent (152 saved) | /p/f]");
         assert_eq!(unchanged.first, 0);
     }
@@ -211,8 +225,8 @@ mod tests {
     fn a_line_end_that_came_or_went_at_the_end_is_left_to_the_client() {
         let old = text(60);
         let new = Text::new(old.as_str().trim_end().to_owned());
-        assert_eq!(answer(&old, &new, None), None);
-        assert_eq!(answer(&new, &old, None), None);
+        assert_eq!(answer(&old, &new), None);
+        assert_eq!(answer(&new, &old), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use super::command::Lines;
 use super::numbered;
 use super::owed::{Owed, owed};
+use super::page::end_alike;
 use super::world::{Trouble, World};
 use crate::caller::Caller;
 use crate::database::Form;
@@ -109,12 +110,17 @@ fn decide(
             let words = Words { remarks: edited.to_owned(), ..words.clone() };
             let limits = Limits { elision: None, ..world.settings.limits };
             let (plan, answer) = render::answer(ask, &limits, &words);
-            match plan {
-                Plan::Unchanged(_) | Plan::Delta(_) if fits(&answer) => {
+            let says_all = match plan {
+                Plan::Unchanged(_) => true,
+                Plan::Delta(_) => ask.view.is_some_and(|view| end_alike(&view.text, ask.now)),
+                Plan::Whole(_) | Plan::Elided(_) | Plan::Part(_) => false,
+            };
+            match says_all && fits(&answer) {
+                true => {
                     let after = plan.after(ask);
                     (plan, answer, after)
                 }
-                _ => native(Kind::Native),
+                false => native(Kind::Native),
             }
         }
     }

@@ -50,6 +50,11 @@ pub(super) fn as_shown(raw: &str) -> Cow<'_, str> {
     }
 }
 
+/// Whether two texts both end with a line end, or both do not. Clients show that in ways that no delta has.
+pub(super) fn end_alike(one: &Text, other: &Text) -> bool {
+    one.as_str().ends_with('\n') == other.as_str().ends_with('\n')
+}
+
 fn digits(number: usize) -> usize {
     number.checked_ilog10().map_or(1, |tens| tens as usize + 1)
 }

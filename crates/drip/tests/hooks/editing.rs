@@ -74,15 +74,27 @@ fn what_others_do_to_an_edit_is_a_delta_from_the_edit_on() {
 }
 
 #[test]
-fn an_edit_of_a_text_that_the_agent_does_not_hold_leaves_its_knowledge_where_it_was() {
+fn an_edit_of_a_text_that_others_changed_is_not_told_again_and_their_change_is() {
     let claude = Claude::new();
     let path = claude.home.write("a.txt", lines(200));
     claude.read("a.txt", Part::All).is_native();
     fs::write(&path, lines(200).replace("line 20 holds", "line 20 HOLDS")).unwrap();
     claude.edit("a.txt", "line 100 holds", "line 100 Holds");
     let seen = claude.read("a.txt", Part::All);
-    seen.is_ours("0\t[DRIP: delta only");
-    assert!(seen.text.contains("line 20 HOLDS") && seen.text.contains("line 100 Holds"));
+    seen.is_ours("16\t[DRIP: delta only");
+    assert!(seen.text.contains("line 20 HOLDS") && !seen.text.contains("line 100"));
+    claude.read("a.txt", Part::All).is_ours("0\t[DRIP: unchanged");
+}
+
+#[test]
+fn an_edit_of_what_the_agent_was_never_shown_ends_what_is_known() {
+    let claude = Claude::new();
+    let path = claude.home.write("a.txt", lines(200));
+    claude.read("a.txt", Part::All).is_native();
+    fs::write(&path, lines(200).replace("line 100 holds", "line 100 HOLDS")).unwrap();
+    claude.edit("a.txt", "line 100 HOLDS", "line 100 Holds");
+    claude.read("a.txt", Part::All).is_native();
+    claude.read("a.txt", Part::All).is_ours("0\t[DRIP: unchanged");
 }
 
 #[test]
@@ -126,7 +138,7 @@ fn deleting_a_line_may_take_its_end_along() {
 }
 
 #[test]
-fn a_client_that_does_not_tell_the_old_text_is_believed_only_by_the_disk() {
+fn a_client_that_does_not_tell_the_old_text_needs_not() {
     let claude = Claude::new();
     let path = claude.home.write("a.txt", lines(100));
     let edit = |old: &str, new: &str| {
@@ -147,7 +159,7 @@ fn a_client_that_does_not_tell_the_old_text_is_believed_only_by_the_disk() {
         .unwrap();
     edit("line 50 Holds", "line 50 HOLDS");
     let seen = claude.read("a.txt", Part::All);
-    assert!(seen.is_ours("0\t[DRIP: delta only").contains("LINE 60"));
+    assert!(seen.is_ours("56\t[DRIP: delta only").contains("LINE 60"));
 }
 
 #[test]
@@ -184,7 +196,7 @@ fn what_a_person_changed_on_the_way_is_shown() {
     fs::write(&path, lines(100).replace("line 50 holds", "line 50 is the person's")).unwrap();
     assert_eq!(claude.hook("claude-post-edit", &payload).ok().stdout, "{}\n");
     claude.end_round();
-    assert!(claude.read("a.txt", Part::All).is_ours("46\t[DRIP: delta only").contains("the person's"));
+    assert!(claude.read("a.txt", Part::All).is_native().contains("the person's"));
 }
 
 #[test]
