@@ -6,7 +6,7 @@ use kit::text::{plain, tokens};
 use super::page::{Page, end_alike};
 use crate::database::Touched;
 use crate::diff::{self, Hunk};
-use crate::lines::{Hash, Span, Text};
+use crate::lines::{Hash, Span};
 use crate::plan::{Ask, Delta, Plan};
 use crate::render::{Answer, Cost, Kind, hunk_summary, percent};
 
@@ -144,6 +144,7 @@ fn shown(first: usize, content: &str) -> usize {
 mod tests {
     use super::*;
     use crate::ledger::View;
+    use crate::lines::Text;
     use crate::plan::{self, Limits, Policy, Shape};
 
     fn text(lines: usize) -> Text {

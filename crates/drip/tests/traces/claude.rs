@@ -40,7 +40,7 @@ pub(crate) fn trace(home: &Home, seed: usize, random: &mut Random) {
         sessions: 1,
         seed,
         now_ms: 1_700_000_000_000,
-        policy: *random.pick::<&'static str>(&["gated", "cheapest"]),
+        policy: random.pick::<&'static str>(&["gated", "cheapest"]),
         minds: HashMap::new(),
         rounds: random.below(3) > 0,
         calls: 0,
