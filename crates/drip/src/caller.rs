@@ -13,6 +13,8 @@ pub struct Caller {
     pub cwd: PathBuf,
     /// The client it runs in, if that is known.
     pub client: Option<Agent>,
+    /// The client's name for this call of a tool, if it has one: hooks may hear of it twice.
+    pub call: Option<String>,
 }
 
 impl Caller {

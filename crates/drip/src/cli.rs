@@ -3,7 +3,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use kit::{Failure, Form, Invocation, Page, usage};
 
@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Replay(replay::Args),
     /// Explain the last answer about a file in one line
     Why(why::Args),
-    /// Prove that whoever applied every answer holds the files
+    /// Check that the answers on record, applied in their order, give the contents on record
     Verify(verify::Args),
     /// Tell which lines of a file the lines of a shortened read stand for
     SourceMap(source_map::Args),
@@ -102,6 +102,15 @@ pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
         let Some(below) = command.find_subcommand(word).cloned() else { break };
         spoken.push_str(&format!(" {word}"));
         command = below;
+    }
+    if let ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand = error.kind() {
+        let below: Vec<&str> = command
+            .get_subcommands()
+            .filter(|below| !below.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
+        return Failure::usage(format!("`{spoken}` needs a subcommand: {}", below.join(", ")))
+            .hint(format!("`{spoken} --help`"));
     }
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {

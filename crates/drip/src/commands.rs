@@ -190,6 +190,7 @@ impl Here {
             agent: AgentId::main(),
             cwd: self.cwd.clone(),
             client: self.settings.agent,
+            call: None,
         }
     }
 

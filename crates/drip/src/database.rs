@@ -12,6 +12,7 @@ mod erase;
 mod events;
 mod foreseen;
 mod head;
+mod lost;
 mod record;
 mod registry;
 mod roster;
@@ -37,6 +38,7 @@ pub use erase::erase;
 pub use events::{Event, SourceMap, Which};
 pub use foreseen::Foreseen;
 pub use head::Head;
+pub use lost::mark_lost;
 pub use record::{Delivery, Form, Numbers};
 pub use registry::Known;
 pub use roster::Roll;
@@ -111,13 +113,15 @@ impl Database {
         let opened = sqlite::open(&Self::path(root), &POLICY, &schema::SCHEMA, now_ms)?;
         // A commit that folds the log waits twice for the disk: see `fold_log`.
         opened.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
-        Ok(Database {
+        let mut database = Database {
             connection: opened.connection,
             root: root.to_owned(),
             options,
             now_ms,
             notes: opened.notes,
-        })
+        };
+        database.recover_lost()?;
+        Ok(database)
     }
 
     /// Where the database is in the directory of the store.
@@ -140,10 +144,12 @@ impl Database {
         Ok(Blobs::open(&self.root.join("cache"), Durability::Cached)?)
     }
 
-    /// Whether the log has grown so much that it should be folded into the database.
-    pub fn log_is_large(&self) -> bool {
+    /// Whether somebody should fold the log into the database, or clear away what ended sessions left.
+    pub fn wants_fold(&self) -> bool {
         let log = self.root.join("sessions.db-wal");
+        let left = "SELECT 1 FROM meta WHERE key = 'fold_due'";
         std::fs::metadata(log).is_ok_and(|log| log.len() > LARGE_LOG)
+            || self.connection.prepare_cached(left).and_then(|mut left| left.exists([])).unwrap_or(false)
     }
 
     /// Folds the log into the database. Waits for the disk.
@@ -153,8 +159,12 @@ impl Database {
     }
 
     /// Everything in one commit, or nothing. The lock is taken at once: who reads first and writes later may be refused.
+    ///
+    /// Dozens of hooks may write at once, each for a moment: waits for them up to three times as long as for a database
+    /// that is locked when it is opened, which still is less than clients give their hooks.
     pub(crate) fn write<T>(&mut self, work: impl FnOnce(&Writing) -> Result<T>) -> Result<T> {
         let blobs = self.root.join("cache");
+        self.connection.busy_timeout(POLICY.busy * 3)?;
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let writing = Writing { transaction, cache: blobs, options: self.options, now: self.now_ms / 1000 };
         let done = work(&writing)?;

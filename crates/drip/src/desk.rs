@@ -12,6 +12,9 @@ use crate::plan::{Plan, Policy};
 use crate::render::Answer;
 use crate::settings::Settings;
 
+/// Tokens that fill a context window: what was shown before so much else is probably out of sight.
+const WINDOW: i64 = 150_000;
+
 /// One reader at an open store.
 pub struct Desk<'a> {
     pub database: &'a mut Database,
@@ -39,10 +42,11 @@ impl Desk<'_> {
             true => self.database.head(&self.caller.eyes(), path, meeting.epoch)?,
             false => None,
         };
-        let view = match head.as_ref().filter(|head| !same_round(meeting, head)) {
-            Some(head) => self.database.view(head, now, &hash)?,
-            None => None,
-        };
+        let view =
+            match head.as_ref().filter(|head| !same_round(meeting, head) && !self.is_faded(meeting, head)) {
+                Some(head) => self.database.view(head, now, &hash)?,
+                None => None,
+            };
         let foreseen = match &head {
             Some(head) if head.hash != hash && view.is_some() => {
                 self.database.foreseen(&self.caller.eyes(), path, &head.hash, &hash)?
@@ -50,6 +54,14 @@ impl Desk<'_> {
             _ => None,
         };
         Ok(Look { meeting, hash, head, view, foreseen })
+    }
+
+    /// Clients clear old results out of their windows, and tell nobody. What was shown long ago, or much else ago, is not
+    /// built upon.
+    fn is_faded(&self, meeting: Meeting, head: &Head) -> bool {
+        let age = self.database.now() - head.read_at;
+        let ttl = i64::try_from(self.settings.session.ttl.as_secs()).unwrap_or(i64::MAX);
+        age > ttl || meeting.sent - head.sent_until > WINDOW
     }
 
     /// A name under which these eyes hold all of the same text, while no file has that name any more.
@@ -61,7 +73,10 @@ impl Desk<'_> {
         let is_old_name = |(path, head): &(String, Head)| {
             let holds_all =
                 head.extent != Extent::Lines && now.span().is_some_and(|span| head.shown.covers(span));
-            holds_all && !same_round(look.meeting, head) && Path::new(path).symlink_metadata().is_err()
+            holds_all
+                && !same_round(look.meeting, head)
+                && !self.is_faded(look.meeting, head)
+                && Path::new(path).symlink_metadata().is_err()
         };
         Ok(heads.into_iter().find(is_old_name).map(|(path, _)| path))
     }
@@ -130,6 +145,11 @@ impl Look {
     /// What the store remembered, usable or not.
     pub fn head(&self) -> Option<&Head> {
         self.head.as_ref()
+    }
+
+    /// Whether this very call was answered already: a hook that is registered twice hears of it twice.
+    pub fn is_repeated(&self, caller: &Caller) -> bool {
+        caller.call.is_some() && self.head.as_ref().is_some_and(|head| head.call == caller.call)
     }
 
     /// Calls of one round are seen together, in no order that we know: of the same version they add up.

@@ -3,7 +3,8 @@
 //!
 //! A rule that starts at the root starts at the project: the nearest directory above the path that holds `.git`, else
 //! the working directory if the path is below it, else `/`. So a path is judged alike from wherever it is asked for.
-//! Rules of a `.dripignore` start at its own directory, and the ones at the project and at the working directory count.
+//! Rules of a `.dripignore` start at its own directory, and all of them between the project and the path count; where no
+//! `.git` tells the project, all of them above the path.
 //! Of all rules for a path or a directory above it the last wins, in the order built in, `DRIP_IGNORE_FILE`,
 //! `.dripignore`, `~/.dripignore`: the person's own have the last word over what a clone brought along. What lies in an
 //! ignored directory is ignored, whatever is said about it.
@@ -64,7 +65,8 @@ pub struct Ignored {
     cwd: PathBuf,
     /// Where the working directory's project begins.
     project: PathBuf,
-    built_in: Rules,
+    others: Rules,
+    secrets: Rules,
     extra: Option<Rules>,
     home: Option<Rules>,
     known: Mutex<Known>,
@@ -73,10 +75,16 @@ pub struct Ignored {
 /// What was found out about directories so far.
 #[derive(Debug, Default)]
 struct Known {
-    projects: HashMap<PathBuf, PathBuf>,
+    /// The nearest directory from one upwards that holds `.git`.
+    repositories: HashMap<PathBuf, Option<PathBuf>>,
     files: HashMap<PathBuf, Option<Arc<Rules>>>,
+    /// What holds in a directory.
+    local: HashMap<PathBuf, Local>,
     warnings: Vec<String>,
 }
+
+/// Files of rules with the directories that they start at, the outermost first.
+type Local = Arc<[(PathBuf, Arc<Rules>)]>;
 
 impl Verdict {
     pub fn is_free(&self) -> bool {
@@ -94,16 +102,15 @@ impl Ignored {
             // A client's word for it may hold anything.
             cwd: lexical(places.cwd),
             project: PathBuf::new(),
-            built_in: Rules::built_in(),
+            others: Rules::others(),
+            secrets: Rules::secrets(),
             extra,
             home,
             known: Mutex::new(Known { warnings, ..Known::default() }),
         };
         ignored.project = ignored.project_of(&ignored.cwd);
         // Read at once, so that `doctor` hears of their faults.
-        for folder in [&ignored.cwd, &ignored.project] {
-            ignored.file_in(folder);
-        }
+        ignored.local_in(&ignored.cwd);
         ignored
     }
 
@@ -171,44 +178,33 @@ impl Ignored {
     }
 
     fn is_secret(&self, layers: &Layers, path: &Path, entry: Entry) -> bool {
-        match self.built_in.matched(&layers.project, path, entry) {
-            // They come last, so that nothing else that is built in can be in front of them.
-            Match::Ignore(glob) => builtin::SECRETS.lines().any(|secret| secret == glob.original()),
-            _ => false,
-        }
+        self.secrets.matched(&layers.project, path, entry).is_ignore()
     }
 
     /// Everything that may have a say about a path.
     fn layers(&self, path: &Path, entry: Entry) -> Layers<'_> {
         // A directory that holds `.git` is in its own project, so that nobody who works there is shut out by the name
         // that it has in another one.
-        let project = self.project_of(match entry {
+        let folder = match entry {
             Entry::File => path.parent().unwrap_or(path),
             Entry::Folder => path,
-        });
-        let mut folders = [&*self.project, &*project, &*self.cwd];
-        folders.sort_by_key(|folder| folder.as_os_str().len());
-        let mut local: Vec<(PathBuf, Arc<Rules>)> = Vec::new();
-        for folder in folders {
-            let new = local.iter().all(|(known, _)| known != folder) && path.starts_with(folder);
-            if let Some(rules) = self.file_in(folder).filter(|_| new) {
-                local.push((folder.to_owned(), rules));
-            }
-        }
-        Layers { all: self, project, local }
+        };
+        Layers { all: self, project: self.project_of(folder), local: self.local_in(folder) }
     }
 
-    /// The nearest directory from `folder` upwards that holds `.git`.
+    /// Where rules that start at the root start for what is in a directory.
     fn project_of(&self, folder: &Path) -> PathBuf {
+        let fallback = || if folder.starts_with(&self.cwd) { &*self.cwd } else { Path::new("/") };
+        self.repository_of(folder).unwrap_or_else(|| fallback().to_owned())
+    }
+
+    fn repository_of(&self, folder: &Path) -> Option<PathBuf> {
         let mut known = self.known();
-        if let Some(project) = known.projects.get(folder) {
-            return project.clone();
-        }
         let mut found = None;
         let mut passed = Vec::new();
         for above in folder.ancestors() {
-            if let Some(project) = known.projects.get(above) {
-                found = Some(project.clone());
+            if let Some(repository) = known.repositories.get(above) {
+                found = repository.clone();
                 break;
             }
             passed.push(above);
@@ -217,12 +213,33 @@ impl Ignored {
                 break;
             }
         }
-        let fallback = |above: &Path| if above.starts_with(&self.cwd) { &*self.cwd } else { Path::new("/") };
         for above in passed {
-            let project = found.clone().unwrap_or_else(|| fallback(above).to_owned());
-            known.projects.insert(above.to_owned(), project);
+            known.repositories.insert(above.to_owned(), found.clone());
         }
-        known.projects[folder].clone()
+        found
+    }
+
+    /// The files of rules from a directory up to its project, or to the one that we work in where that is around it.
+    fn local_in(&self, folder: &Path) -> Local {
+        if let Some(local) = self.known().local.get(folder) {
+            return local.clone();
+        }
+        let top = self.repository_of(folder).map(|repository| {
+            let around =
+                [&*self.project, &*self.cwd].into_iter().filter(|around| repository.starts_with(around));
+            around.map(Path::to_owned).min_by_key(|around| around.as_os_str().len()).unwrap_or(repository)
+        });
+        let mut local = Vec::new();
+        for above in folder.ancestors() {
+            local.extend(self.file_in(above).map(|rules| (above.to_owned(), rules)));
+            if top.as_deref() == Some(above) {
+                break;
+            }
+        }
+        local.reverse();
+        let local = Local::from(local);
+        self.known().local.insert(folder.to_owned(), local.clone());
+        local
     }
 
     fn file_in(&self, folder: &Path) -> Option<Arc<Rules>> {
@@ -250,12 +267,12 @@ const FILE: &str = ".dripignore";
 struct Layers<'a> {
     all: &'a Ignored,
     project: PathBuf,
-    local: Vec<(PathBuf, Arc<Rules>)>,
+    local: Local,
 }
 
 impl Layers<'_> {
     fn in_order(&self) -> impl DoubleEndedIterator<Item = (&Path, &Rules)> {
-        let before = [Some(&self.all.built_in), self.all.extra.as_ref()];
+        let before = [Some(&self.all.others), Some(&self.all.secrets), self.all.extra.as_ref()];
         let before = before.into_iter().flatten().map(|rules| (&*self.project, rules));
         let local = self.local.iter().map(|(base, rules)| (&**base, &**rules));
         let after = self.all.home.iter().map(|rules| (&*self.project, rules));
@@ -345,6 +362,70 @@ mod tests {
         for free in [".env.example", "id_rsa.pub", "id_map.rs", "src/environment.rs"] {
             assert_eq!(kind(free), None, "{free}");
         }
+        let other = Ignored::load(places(Path::new("/elsewhere")));
+        let kind = |path: &str| match other.verdict(Path::new(path), Entry::File) {
+            Verdict::Ignored { kind, .. } => Some(kind),
+            Verdict::Free => None,
+        };
+        for secret in [
+            ".ENV",
+            "deploy/server.PEM",
+            "prod.env",
+            ".envrc",
+            ".env~",
+            ".env.local",
+            "id_rsa_old",
+            "id_ed25519.bak",
+            "ID_RSA",
+            "id_ecdsa_sk",
+            "id_dsa",
+            "credentials.json",
+            "service-account-prod.json",
+            "secrets.yml",
+            "secrets.yaml",
+            "Secrets.json",
+            "secrets.toml",
+            ".vault-token",
+            "terraform.tfstate",
+            "terraform.tfstate.backup",
+            "prod.tfvars",
+            "home/.config/gh/hosts.yml",
+            ".my.cnf",
+            ".pgpass",
+            ".dockercfg",
+            "home/.docker/config.json",
+            ".bash_history",
+            ".zsh_history",
+            ".python_history",
+            ".node_repl_history",
+            ".psql_history",
+            ".mysql_history",
+            "a.kdbx",
+            "a.p12",
+            "a.pfx",
+            "a.jks",
+            "a.keystore",
+        ] {
+            assert_eq!(kind(secret), Some(Kind::Secret), "{secret}");
+        }
+        for free in [
+            ".env.example",
+            ".ENV.Sample",
+            "prod.env.template",
+            "prod.env.dist",
+            "id_rsa.pub",
+            "id_ed25519_old.pub",
+            "id_rsa_parser.rs",
+            "id_dsa_test.go",
+            "config.json",
+            "hosts.yml",
+            "secrets.rs",
+            "environment.ts",
+        ] {
+            assert_eq!(kind(free), None, "{free}");
+        }
+        // Only secrets are known by any spelling.
+        assert_eq!([kind("yarn.lock"), kind("Yarn.Lock")], [Some(Kind::Other), None]);
         let named = ignored.verdict(Path::new("a/b.md"), Entry::File);
         let source = Source::File(project.join(".dripignore"));
         assert_eq!(named, Verdict::Ignored { pattern: "*.md".into(), source, kind: Kind::Other });
@@ -449,12 +530,59 @@ mod tests {
         let ignored = Ignored::load(Places { cwd: &project, home: Some(home.path()), extra: Some(&extra) });
         let warnings = ignored.warnings();
         assert_eq!(warnings.len(), 4, "{warnings:?}");
-        assert!(warnings[0].ends_with("extra is not used: its 400000 bytes are more than 256 KiB"));
+        assert!(warnings[0].ends_with("extra: only the rules in its first 256 KiB are used"));
         assert!(warnings[1].ends_with(".dripignore is not used: it is a directory"));
         assert!(warnings[2].contains(".dripignore:1: "));
         assert!(warnings[3].ends_with(".dripignore:3: a rule has at most 4096 bytes"));
         // The other lines still count.
-        assert!(!ignored.verdict(Path::new("a.rs"), Entry::File).is_free());
+        for path in ["a.rs", "x"] {
+            assert!(!ignored.verdict(Path::new(path), Entry::File).is_free(), "{path}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_no_text_and_what_is_too_much_cost_no_other_rule() {
+        let home = Home::new();
+        let mut rules = b"first\nb\xe9ta\n\x00\nlast\nhalf\n".to_vec();
+        // The last of the bytes that count is the first of a name.
+        let fill = (256 << 10) - rules.len() - 1;
+        rules.extend(b"\n".repeat(fill).iter().chain(b"half-a-name\nbehind\n"));
+        home.write("project/.dripignore", rules);
+        let (_, ignored) = in_project(&home);
+        let free = |path: &str| ignored.verdict(Path::new(path), Entry::File).is_free();
+        assert_eq!([free("first"), free("last"), free("half")], [false; 3]);
+        assert_eq!([free("h"), free("half-a-name"), free("behind")], [true; 3]);
+        let warnings = ignored.warnings();
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].ends_with(": only the rules in its first 256 KiB are used"), "{warnings:?}");
+        assert!(warnings[1].ends_with(":2: it is not UTF-8 text (nor is 1 more line)"), "{warnings:?}");
+    }
+
+    #[test]
+    fn rules_in_folders_count_for_what_is_below_them_from_wherever_it_is_asked_for() {
+        let home = Home::new();
+        home.write("plain/.dripignore", "/top.txt\n*.any\n");
+        home.write("plain/one/two/.dripignore", "/deep.txt\n!*.any\n");
+        home.write("project/one/.dripignore", "*.any\n/two/x.txt\n");
+        home.git_repo("project");
+        for cwd in ["", "plain", "plain/one/two", "project", "project/one", "project/one/two"] {
+            let ignored = Ignored::load(places(&home.path().join(cwd)));
+            for (path, free) in [
+                ("plain/top.txt", false),
+                ("plain/one/top.txt", true),
+                ("plain/one/x.any", false),
+                ("plain/one/two/x.any", true),
+                ("plain/one/two/deep.txt", false),
+                ("plain/one/deep.txt", true),
+                ("project/x.any", true),
+                ("project/one/three/x.any", false),
+                ("project/one/two/x.txt", false),
+                ("project/two/x.txt", true),
+            ] {
+                let verdict = ignored.verdict(&home.path().join(path), Entry::File);
+                assert_eq!(verdict.is_free(), free, "{path} from {cwd:?}");
+            }
+        }
     }
 
     #[test]

@@ -84,12 +84,6 @@ impl View {
         shown.extend(diff::shown(hunks).iter());
         Self { text: now.clone(), shown, extent: self.extent }
     }
-
-    /// The reader made the changes itself: it knows what it wrote and what that replaced, and no line more.
-    pub fn with_own_edit(&self, now: &Text) -> Self {
-        let changes = diff::changes(&self.text, now);
-        self.with_delta(now, &changes, &diff::hunks(&changes, 0, &self.text, &[]))
-    }
 }
 
 /// The lines at the beginning that two texts share.
@@ -126,7 +120,8 @@ mod tests {
             Extent::Lines,
         );
         let now = text(&["new", "a", "b", "c", "d", "e"]);
-        let view = old.with_own_edit(&now);
+        let changes = diff::changes(&old.text, &now);
+        let view = old.with_delta(&now, &changes, &diff::hunks(&changes, 0, &old.text, &[]));
         assert_eq!(view.shown, [span(1, 3), span(6, 6)].into_iter().collect());
     }
 

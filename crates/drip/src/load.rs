@@ -127,24 +127,26 @@ fn load_while(path: &Path, limits: Limits, meanwhile: &mut dyn FnMut()) -> Loade
     Loaded::Changing
 }
 
+/// The first bytes of a regular file, whatever they are, or why there are none. Never blocks either.
+pub(crate) fn head(path: &Path, most: u64) -> Result<Vec<u8>, Loaded> {
+    let limits = Limits { max_bytes: u64::MAX, symlinks: Symlinks::Follow };
+    let read = || {
+        let (file, _) = match open_regular(path, limits)? {
+            Ok(opened) => opened,
+            Err(unfit) => return Ok(Err(unfit)),
+        };
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(Ok(bytes))
+    };
+    read().unwrap_or_else(|error| Err(of_error(&error)))
+}
+
 fn attempt(path: &Path, limits: Limits, meanwhile: &mut dyn FnMut()) -> io::Result<Loaded> {
-    if limits.symlinks == Symlinks::Refuse && fs::symlink_metadata(path)?.is_symlink() {
-        return Ok(Loaded::Symlink);
-    }
-    // Looked at before it is opened: opening alone makes some devices act.
-    if let Some(unfit) = unfit(&fs::metadata(path)?, limits) {
-        return Ok(unfit);
-    }
-    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    if limits.symlinks == Symlinks::Refuse {
-        flags |= OFlags::NOFOLLOW;
-    }
-    let file = File::from(open(path, flags, Mode::empty())?);
-    // And again, in case that it was replaced in between.
-    let before = file.metadata()?;
-    if let Some(unfit) = unfit(&before, limits) {
-        return Ok(unfit);
-    }
+    let (file, before) = match open_regular(path, limits)? {
+        Ok(opened) => opened,
+        Err(unfit) => return Ok(unfit),
+    };
     let mut bytes = Vec::with_capacity(before.len() as usize + 1);
     (&file).take(limits.max_bytes + 1).read_to_end(&mut bytes)?;
     meanwhile();
@@ -156,6 +158,27 @@ fn attempt(path: &Path, limits: Limits, meanwhile: &mut dyn FnMut()) -> io::Resu
         () if before != after || !whole => Ok(Loaded::Changing),
         () => Ok(classify(bytes, after)),
     }
+}
+
+fn open_regular(path: &Path, limits: Limits) -> io::Result<Result<(File, Metadata), Loaded>> {
+    if limits.symlinks == Symlinks::Refuse && fs::symlink_metadata(path)?.is_symlink() {
+        return Ok(Err(Loaded::Symlink));
+    }
+    // Looked at before it is opened: opening alone makes some devices act.
+    if let Some(unfit) = unfit(&fs::metadata(path)?, limits) {
+        return Ok(Err(unfit));
+    }
+    let mut flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    if limits.symlinks == Symlinks::Refuse {
+        flags |= OFlags::NOFOLLOW;
+    }
+    let file = File::from(open(path, flags, Mode::empty())?);
+    // And again, in case that it was replaced in between.
+    let before = file.metadata()?;
+    Ok(match unfit(&before, limits) {
+        Some(unfit) => Err(unfit),
+        None => Ok((file, before)),
+    })
 }
 
 fn unfit(metadata: &Metadata, limits: Limits) -> Option<Loaded> {

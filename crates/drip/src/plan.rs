@@ -203,6 +203,11 @@ fn changed(ask: &Ask, view: &View, limits: &Limits) -> Plan {
 /// lie in the window, the delta of the window is the delta of the file.
 fn changed_window(ask: &Ask, view: &View, window: Span, limits: &Limits) -> Plan {
     let (old, new) = (&view.text, ask.now);
+    // Whoever asks beyond the end and holds lines there must be shown that they are gone.
+    let is_cut = ask.window.is_some_and(|asked| asked.last > new.count()) && old.count() > new.count();
+    if is_cut {
+        return Plan::Part(window);
+    }
     if ledger::common_prefix(old, new).is_some_and(|prefix| window.last <= prefix.last)
         && view.shown.covers(window)
     {

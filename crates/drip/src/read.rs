@@ -6,6 +6,8 @@ mod remarks;
 
 use std::path::Path;
 
+use kit::text::plain;
+
 use crate::database::{DatabaseError, Form, Touched};
 use crate::desk::{self, Desk, Look};
 use crate::ignored::Ignored;
@@ -25,6 +27,8 @@ pub(crate) use remarks::age;
 pub struct Wish {
     /// As it was typed.
     pub spelled: String,
+    /// The same, without anything that could pass for a line of ours.
+    pub shown: String,
     pub window: Window,
     /// An answer that takes more bytes than this in JSON is not given.
     pub room: usize,
@@ -33,7 +37,7 @@ pub struct Wish {
 impl Wish {
     /// All of a file, to somebody with any amount of room.
     pub fn all(spelled: &str) -> Wish {
-        Wish { spelled: spelled.to_owned(), window: Window::All, room: usize::MAX }
+        Wish { spelled: spelled.to_owned(), shown: plain(spelled), window: Window::All, room: usize::MAX }
     }
 }
 
@@ -78,7 +82,7 @@ pub fn read_blind(
     wish: &Wish,
 ) -> Result<Answer, ReadError> {
     let located = locate(&wish.spelled, cwd)?;
-    let words = Words { path: &wish.spelled, ..Words::default() };
+    let words = Words { path: &wish.shown, ..Words::default() };
     let now = match material(settings, ignored, &located, &words)? {
         Material::Text(text) => text,
         Material::Instead(answer) => return Ok(answer),
@@ -98,8 +102,8 @@ pub struct Prepared {
 }
 
 enum Receipt {
-    /// Nothing was shown that counts.
-    Nothing,
+    /// Something was shown that is no text: what was known of the file under this name is no longer the last word.
+    Unplaced(String),
     /// The file that was known under this name is gone.
     Gone(String),
     Shown(Box<Shown>),
@@ -143,10 +147,12 @@ impl Desk<'_> {
             Ok(located) => located,
             Err(error) => return Ok(Err(error)),
         };
-        let words = Words { path: &wish.spelled, ..Words::default() };
+        let words = Words { path: &wish.shown, ..Words::default() };
         let now = match material(self.settings, ignored, &located, &words) {
             Ok(Material::Text(text)) => text,
-            Ok(Material::Instead(answer)) => return Ok(Ok(Prepared { answer, receipt: Receipt::Nothing })),
+            Ok(Material::Instead(answer)) => {
+                return Ok(Ok(Prepared { answer, receipt: Receipt::Unplaced(located.key) }));
+            }
             Ok(Material::Gone) => return self.gone(&located, &words),
             Err(error) => return Ok(Err(error)),
         };
@@ -170,7 +176,7 @@ impl Desk<'_> {
     pub fn record(&mut self, prepared: &Prepared) -> Result<(), DatabaseError> {
         let answer = &prepared.answer;
         match &prepared.receipt {
-            Receipt::Nothing => Ok(()),
+            Receipt::Unplaced(key) => self.database.forget_head(&self.caller.eyes(), key),
             Receipt::Gone(key) => self.deliver_deleted(key, answer).map(drop),
             Receipt::Shown(shown) => {
                 let Shown { key, look, now, what, after } = &**shown;
@@ -218,7 +224,7 @@ impl Desk<'_> {
         if wish.window != Window::All {
             return Ok(None);
         }
-        let words = Words { path: &wish.spelled, ..Words::default() };
+        let words = Words { path: &wish.shown, ..Words::default() };
         if self.database.owes_answer(&self.caller.eyes(), &located.key)? {
             return Ok(Some(match (self.certificate(located, now, look, &words)?, &look.view) {
                 (Some(answer), Some(view)) => (answer, What::Certificate, view.clone()),

@@ -1,7 +1,7 @@
 //! A plan in words, for readers of plain text: `drip read`, the MCP server, our agent. Pure; the words of a client's
 //! own reading tool are its adapter's.
 
-use kit::text::tokens;
+use kit::text::{plain, tokens};
 
 use crate::diff::Hunk;
 use crate::lines::{Span, Text};
@@ -196,7 +196,8 @@ pub fn passthrough(now: &Text, words: &Words) -> Answer {
 pub fn renamed(now: &Text, from: &str, words: &Words) -> Answer {
     let full = size(now.as_str());
     let heading = format!(
-        "[DRIP: renamed from {from} | unchanged since last read | 0 tokens sent ({full} saved) | {}]\n",
+        "[DRIP: renamed from {} | unchanged since last read | 0 tokens sent ({full} saved) | {}]\n",
+        plain(from),
         words.path
     );
     headed(Kind::Renamed, heading, "", None, full)

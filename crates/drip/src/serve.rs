@@ -139,6 +139,7 @@ impl Connection {
             agent: fresh_eyes(ground.clock.unix_ms()),
             cwd: ground.cwd.clone(),
             client: settings.agent,
+            call: None,
         };
         Connection { ground: Arc::clone(ground), caller, unconfirmed: None }
     }

@@ -132,7 +132,9 @@ impl SetupError {
             SetupError::Read { path, .. } => {
                 Some(format!("`ls -l {}`", kit::places::shell_word(path.as_os_str())))
             }
-            SetupError::Unfit { .. } => None,
+            SetupError::Unfit { path, .. } => {
+                Some(format!("mend it: `${{EDITOR:-vi}} {}`", kit::places::shell_word(path.as_os_str())))
+            }
             SetupError::Program { .. } => Some("`cargo xtask install`".to_owned()),
         }
     }

@@ -1,4 +1,4 @@
-//! `.dripignore` against git itself: whatever git says about a path and a file of rules, we say.
+//! `.dripignore` against git itself: whatever git says about a path and files of rules around it, we say.
 #![allow(clippy::disallowed_methods, reason = "tests write plain files and start git")]
 
 use std::collections::BTreeSet;
@@ -22,7 +22,9 @@ fn rules() -> impl Strategy<Value = Vec<String>> {
 
 fn paths() -> impl Strategy<Value = BTreeSet<String>> {
     let part = prop::sample::select(vec!["a", "b", "c", "ab", "x.rs", "y.rs", "*"]);
-    let path = prop::collection::vec(part, 1..5).prop_map(|parts| parts.join("/"));
+    let top = prop::sample::select(vec!["", "", "sub/", "sub/deep/"]);
+    let path =
+        (top, prop::collection::vec(part, 1..5)).prop_map(|(top, parts)| top.to_owned() + &parts.join("/"));
     prop::collection::btree_set(path, 1..40)
 }
 
@@ -31,9 +33,11 @@ fn what_git_would_ignore_is_ignored() {
     let home = Home::new();
     let project = home.git_repo("project");
     let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::default() });
-    let checked = runner.run(&(rules(), paths()), |(rules, paths)| {
-        home.write("project/.gitignore", rules.join("\n"));
-        home.write("project/.dripignore", rules.join("\n"));
+    let checked = runner.run(&([rules(), rules(), rules()], paths()), |(rules, paths)| {
+        for (folder, rules) in ["", "sub/", "sub/deep/"].iter().zip(&rules) {
+            home.write(format!("project/{folder}.gitignore"), rules.join("\n"));
+            home.write(format!("project/{folder}.dripignore"), rules.join("\n"));
+        }
         let asked: String = paths.iter().map(|path| format!("{path}\0")).collect();
         let mut git = home.command("git");
         git.current_dir(&project).args(["check-ignore", "--no-index", "--stdin", "-z"]);

@@ -44,8 +44,12 @@ fn claude_gets_the_hooks_that_rewrite_its_results() {
         words.starts_with("<!-- drip:memory -->\n") && words.ends_with("\n<!-- /drip:memory -->\n"),
         "{words}"
     );
-    for what in ["[DRIP: …", "drip read --full PATH", "`offset` and `limit`", "None of this is an error"] {
+    for what in ["[DRIP: …", "`drip read --full PATH`", "`drip refresh PATH`", "None of this is an error"] {
         assert!(words.contains(what), "{what} is not told in:\n{words}");
+    }
+    // What was shown is not shown again because less of it is asked for, and a shell is another reader.
+    for what in ["offset", "--lines"] {
+        assert!(!words.contains(what), "{what} is told in:\n{words}");
     }
 }
 
@@ -95,7 +99,9 @@ fn gemini_gets_a_server_and_hooks_in_its_own_shape() {
     let place = Place::new();
     place.init(Agent::Gemini);
     assert_eq!(get(&place.settings(Agent::Gemini)).unwrap(), include_str!("setup/golden/gemini.json"));
-    assert!(get(&place.ground.project.join("GEMINI.md")).unwrap().contains("full: true"));
+    let words = get(&place.ground.project.join("GEMINI.md")).unwrap();
+    assert!(words.contains("`full: true`") && words.contains("`drip refresh PATH`"), "{words}");
+    assert!(!words.contains("offset") && !words.contains("symbol"), "{words}");
 }
 
 #[test]
@@ -207,7 +213,7 @@ fn commands_of_earlier_versions_are_replaced_where_they_stand_or_go() {
             {"matcher": "Edit|Write|MultiEdit|NotebookEdit", "hooks": [{"type": "command", "command": "/opt/scrimp/bin/drip hook claude-post-edit"}]},
             {"matcher": "Bash", "hooks": [{"type": "command", "command": "later"}]},"#;
     assert!(now.contains(kept), "{now}");
-    assert_eq!(now.matches("/opt/scrimp/bin/drip hook ").count(), 7, "{now}");
+    assert_eq!(now.matches("/opt/scrimp/bin/drip hook ").count(), 6, "{now}");
     assert_eq!(place.plan(Agent::Claude, REWRITE).unwrap(), []);
 }
 

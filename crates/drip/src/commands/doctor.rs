@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use kit::doctor::{self, Check, Health};
 use kit::log::Log;
-use kit::{Exit, Failure, Form};
+use kit::{Exit, Failure, Form, text};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -68,7 +68,7 @@ fn sections(here: &Here) -> Vec<Section> {
     let mut sections = vec![binary(here)];
     sections.extend(store_state::sections(here));
     sections.extend(clients(here));
-    sections.extend([completions(here), session(here), settings(here), log(here)]);
+    sections.extend([completions(here), session(here), settings(here), rules(here), log(here)]);
     sections
 }
 
@@ -181,6 +181,21 @@ fn settings(here: &Here) -> Section {
         checks.push(Check::ok("settings", "every variable is understood"));
     }
     Section { key: "settings", name: "Settings", checks, meta: Value::Null }
+}
+
+/// Rules that keep no file away although somebody wrote them.
+fn rules(here: &Here) -> Section {
+    /// A file of other things than rules is told by as many of its lines.
+    const MOST: usize = 8;
+    let warnings = here.ignored().warnings();
+    let mut checks: Vec<Check> =
+        warnings.iter().take(MOST).map(|warning| Check::warn("rules", text::plain(warning))).collect();
+    match warnings.len() {
+        0 => checks.push(Check::ok("rules", "every rule of every .dripignore is followed")),
+        count if count > MOST => checks.push(Check::warn("rules", format!("and {} more", count - MOST))),
+        _ => {}
+    }
+    Section { key: "rules", name: "Rules", checks, meta: Value::Null }
 }
 
 /// What hooks could not do, and told nobody.

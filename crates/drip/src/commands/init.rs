@@ -88,7 +88,10 @@ fn run(call: &mut Call, place: &Where, action: Action, drip: PathBuf) -> Result<
         }
     })?;
     if !place.dry_run {
-        setup::apply(&edits).map_err(|error| Failure::new("not everything was changed").because(&error))?;
+        setup::apply(&edits).map_err(|error| {
+            let failure = Failure::new("not everything was changed").because(&error);
+            failure.hint(format!("`ls -l {}`", kit::places::shell_word(error.failed.as_os_str())))
+        })?;
     }
     let shown: Vec<(String, String)> =
         edits.iter().map(|edit| (edit.path.to_string_lossy().into_owned(), setup::diff(edit))).collect();

@@ -1,9 +1,12 @@
 //! `drip read`: what an agent would be sent.
 
+use std::path::Path;
+
+use kit::places::shell_word;
 use kit::{Exit, Failure, Form};
 use serde::Serialize;
 
-use super::{Call, store_trouble};
+use super::{Call, Here, store_trouble};
 use crate::database::{Database, DatabaseError};
 use crate::desk::Desk;
 use crate::lines::Span;
@@ -40,6 +43,7 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
+    named(&args.file, "read", call)?;
     let wish = Wish { window: args.window(), ..Wish::all(&args.file) };
     let ignored = call.here.ignored();
     let caller = call.here.caller();
@@ -61,8 +65,9 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
         }
         None => (None, blind(call)),
     };
-    let answer = answer.map_err(|error| failure(&error))?;
+    let answer = answer.map_err(|error| failure(&error, &call.here))?;
     let exit = print(call, args, &answer)?;
+    not_followed(call, &ignored.warnings());
     // Only now: what nobody took was not shown.
     if let (Some(database), Some(prepared), false) = (&mut store, prepared, args.dry_run) {
         let recorded = Desk { database, settings: &call.here.settings, caller: &caller }.record(&prepared);
@@ -89,6 +94,25 @@ fn open(call: &mut Call, args: &Args) -> Option<Database> {
 
 fn not_remembered(call: &mut Call, error: &DatabaseError) {
     call.say(&format!("drip: this read is not remembered: {}", store_trouble(error)));
+}
+
+/// Rules that the person may rely upon. One line: the answer is what was asked for.
+fn not_followed(call: &mut Call, warnings: &[String]) {
+    if let [first, rest @ ..] = warnings {
+        let more = match rest.len() {
+            0 => String::new(),
+            count => format!(" (and {count} more: `{} doctor`)", call.here.program.spoken()),
+        };
+        call.say(&format!("drip: {first}{more}"));
+    }
+}
+
+/// An empty path would mean the folder that we are in.
+pub(crate) fn named(file: &str, command: &str, call: &Call) -> Result<(), Failure> {
+    if !file.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage("no file is named").hint(format!("`{} {command} --help`", call.here.program.spoken())))
 }
 
 impl Args {
@@ -120,13 +144,31 @@ fn print(call: &mut Call, args: &Args, answer: &Answer) -> Result<Exit, Failure>
 }
 
 /// A read that cannot be answered, in words.
-pub(crate) fn failure(error: &ReadError) -> Failure {
+pub(crate) fn failure(error: &ReadError, here: &Here) -> Failure {
     let failure = Failure::new("cannot read").because(error);
     match error {
         ReadError::NoSymbol { path, .. } | ReadError::Ambiguous { path, .. } => {
             failure.hint(format!("`drip read --full {path}` or `--lines A-B`"))
         }
+        ReadError::Missing(path) | ReadError::NotRegular(path, _) => match nearest_folder(path) {
+            Some(folder) => failure.hint(format!("`ls {}`", as_seen_from(&here.cwd, folder))),
+            None => failure,
+        },
         _ => failure,
+    }
+}
+
+fn nearest_folder(path: &str) -> Option<&Path> {
+    Path::new(path).ancestors().find(|folder| folder.is_dir())
+}
+
+/// A folder as a word for a shell that is here.
+fn as_seen_from(cwd: &Path, folder: &Path) -> String {
+    let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    match folder.strip_prefix(cwd) {
+        Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
+        Ok(inside) => shell_word(inside.as_os_str()),
+        Err(_) => shell_word(folder.as_os_str()),
     }
 }
 

@@ -3,7 +3,8 @@
 use kit::{Exit, Failure};
 use serde::Serialize;
 
-use super::{Call, read::failure, store_failure};
+use super::read::{failure, named};
+use super::{Call, store_failure};
 use crate::read;
 
 #[derive(Debug, clap::Args)]
@@ -18,7 +19,8 @@ struct Refreshed<'a> {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
-    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error))?;
+    named(&args.file, "refresh", call)?;
+    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error, &call.here))?;
     let sessions = match call.here.stored()? {
         Some(mut database) => database.forget_file(&located.key).map_err(|error| store_failure(&error))?,
         None => 0,

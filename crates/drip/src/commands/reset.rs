@@ -44,7 +44,10 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
     }
     let id = call.here.caller().session.id;
     if let Some(mut database) = database {
-        database.reset(&id).map_err(|error| store_failure(&error))?;
+        // What was forgotten is to be gone from the disk as well, and not only when somebody next tidies up.
+        let forgotten =
+            database.reset(&id).and_then(|()| database.collect()).and_then(|_| database.compact());
+        forgotten.map_err(|error| store_failure(&error))?;
     }
     let cleared = Cleared { cleared: "session", session_id: Some(id.as_str()) };
     call.show(&cleared, |_| format!("Session {} cleared.\n", id.as_str()))

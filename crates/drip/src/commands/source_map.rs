@@ -39,7 +39,7 @@ struct Unmapped {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
-    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error))?;
+    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error, &call.here))?;
     let map = find(&call.here, args, &located.key)?;
     let file = call.here.short(Path::new(&located.key));
     let entries = map.as_ref().map(entries).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `drip verify`: proof that whoever applied every answer holds the files.
+//! `drip verify`: whether the answers on record, applied in their order, give the contents on record.
 
 use kit::{Exit, Failure, Page, text};
 use serde_json::json;
@@ -43,10 +43,12 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
 fn to_text(page: &Page, verdict: &Verdict) -> String {
     let count = |number: usize| text::thousands(number as u64);
     let mut out = format!(
-        "{} of {} answers about {} files proven: whoever applied them holds the files' own bytes\n",
+        "{} of {} answers about {} {} are consistent with what was recorded: a reader that applied them holds the recorded \
+         bytes\n",
         count(verdict.proven),
         count(verdict.deliveries),
-        count(verdict.files)
+        count(verdict.files),
+        if verdict.files == 1 { "file" } else { "files" }
     );
     if verdict.unprovable > 0 {
         out += &format!("{} build on what is no longer kept\n", count(verdict.unprovable));

@@ -38,7 +38,7 @@ struct Because<'a> {
 }
 
 pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
-    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error))?;
+    let located = read::locate(&args.file, &call.here.cwd).map_err(|error| failure(&error, &call.here))?;
     let (event, whose) = find(&call.here, args, &located.key)?.ok_or_else(|| {
         let spoken = call.here.program.spoken();
         let file = kit::places::shell_word(args.file.as_ref());

@@ -63,7 +63,7 @@ impl Database {
         Ok(find.exists(params![eyes.session.as_str(), eyes.agent.as_str(), path])?)
     }
 
-    /// What the newest unused edit of a file touched, if it left the file as it is now.
+    /// What the one unused edit of a file touched, if it left the file as it is now. Of several, none speaks for all.
     pub fn unused_edit(
         &self,
         eyes: &Eyes,
@@ -71,21 +71,19 @@ impl Database {
         now: &Hash,
         since: i64,
     ) -> Result<Option<Vec<Touched>>> {
-        let found: Option<(String, String, String)> = self
+        let found: Option<(String, String)> = self
             .connection
             .prepare_cached(
-                "SELECT after_hash, touched_ranges, touched_symbols FROM edit_events
-                 WHERE session_id = ?1 AND agent_id = ?2 AND file_path = ?3 AND cert_used = 0 AND edited_at >= ?4
-                 ORDER BY id DESC LIMIT 1",
+                "SELECT touched_ranges, touched_symbols FROM edit_events
+                 WHERE session_id = ?1 AND agent_id = ?2 AND file_path = ?3 AND cert_used = 0
+                 GROUP BY file_path HAVING count(*) = 1 AND edited_at >= ?4 AND after_hash = ?5",
             )?
-            .query_row(params![eyes.session.as_str(), eyes.agent.as_str(), path, since], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
+            .query_row(
+                params![eyes.session.as_str(), eyes.agent.as_str(), path, since, now.as_str()],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
             .optional()?;
-        let Some((after, ranges, symbols)) = found.filter(|(after, ..)| after == now.as_str()) else {
-            return Ok(None);
-        };
-        let _ = after;
+        let Some((ranges, symbols)) = found else { return Ok(None) };
         let ranges: Vec<Span> = serde_json::from_str(&ranges).unwrap_or_default();
         let symbols: Vec<String> = serde_json::from_str(&symbols).unwrap_or_default();
         Ok(Some(symbols.into_iter().zip(ranges).collect()))

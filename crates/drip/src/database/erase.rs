@@ -84,7 +84,7 @@ fn remove(root: &Path, emptied: bool) -> io::Result<()> {
         let is_current =
             matches!(&*name, "sessions.db" | "sessions.db-wal" | "sessions.db-shm" | "sessions.db.lock");
         let done = match &*name {
-            "cache" => fs::remove_dir_all(entry.path()),
+            "cache" | "lost" => fs::remove_dir_all(entry.path()),
             _ if is_current && emptied => Ok(()),
             _ if name.starts_with("sessions.db") => fs::remove_file(entry.path()),
             _ => Ok(()),

@@ -41,13 +41,13 @@ impl Database {
     pub fn heads_of(&self, path: &str) -> Result<Vec<(Eyes, Head)>> {
         let mut find = self.connection.prepare_cached(
             "SELECT content_hash, seen_ranges, was_semantic_compressed, reads.batch, delivery, read_at, source_map, content,
-                    seen_end, reads.session_id, agent_id
+                    seen_end, sent_until, call_id, reads.session_id, agent_id
              FROM reads JOIN sessions ON sessions.session_id = reads.session_id
                                      AND sessions.context_epoch = reads.context_epoch
              WHERE file_path = ?1 AND delivery > 0",
         )?;
         let rows = find.query_map([path], |row| {
-            Ok((row.get::<_, String>(9)?, row.get::<_, String>(10)?, read_head(row)?))
+            Ok((row.get::<_, String>(11)?, row.get::<_, String>(12)?, read_head(row)?))
         })?;
         let rows: Vec<(String, String, Head)> = rows.collect::<std::result::Result<_, _>>()?;
         let eyes = |session: String, agent: &str| {

@@ -20,6 +20,10 @@ pub struct Head {
     /// Names the delivery, so that a record that was made meanwhile is noticed.
     pub delivery: i64,
     pub read_at: i64,
+    /// What the session had been sent by then, in tokens.
+    pub sent_until: i64,
+    /// The client's call that it was delivered with.
+    pub call: Option<String>,
     /// What is hidden from these eyes, in the text of this version.
     pub stubs: Vec<Stub>,
     content: Option<String>,
@@ -38,7 +42,7 @@ impl Database {
         let row = self
             .connection
             .prepare_cached(
-                "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, seen_end
+                "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, seen_end, sent_until, call_id
                  FROM reads
                  WHERE session_id = ?1 AND agent_id = ?2 AND file_path = ?3 AND context_epoch = ?4 AND delivery > 0",
             )?
@@ -50,14 +54,14 @@ impl Database {
     /// The same text under another name that these eyes have seen the whole of, newest first.
     pub fn heads_with_content(&self, eyes: &Eyes, hash: &Hash, epoch: i64) -> Result<Vec<(String, Head)>> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, seen_end, file_path
+            "SELECT content_hash, seen_ranges, was_semantic_compressed, batch, delivery, read_at, source_map, content, seen_end, sent_until, call_id, file_path
              FROM reads
              WHERE content_hash = ?1 AND session_id = ?2 AND agent_id = ?3 AND context_epoch = ?4 AND delivery > 0
              ORDER BY read_at DESC LIMIT 16",
         )?;
         let rows = statement
             .query_map(params![hash.as_str(), eyes.session.as_str(), eyes.agent.as_str(), epoch], |row| {
-                Ok((row.get(9)?, read_head(row)?))
+                Ok((row.get(11)?, read_head(row)?))
             })?;
         Ok(rows.collect::<std::result::Result<_, _>>()?)
     }
@@ -88,6 +92,8 @@ pub(super) fn read_head(row: &Row) -> store::sqlite::rusqlite::Result<Head> {
         batch: row.get(3)?,
         delivery: row.get(4)?,
         read_at: row.get(5)?,
+        sent_until: row.get(9)?,
+        call: row.get(10)?,
         stubs: stubs.and_then(|stubs| serde_json::from_str(&stubs).ok()).unwrap_or_default(),
         content: row.get(7)?,
     })

@@ -220,14 +220,15 @@ impl Writing<'_> {
             .prepare_cached(
                 "INSERT INTO reads (session_id, agent_id, file_path, content_hash, content, read_at, tokens_full,
                                     tokens_sent, overhead_tokens, content_storage, was_semantic_compressed,
-                                    elided_functions, source_map, context_epoch, seen_ranges, batch, delivery, seen_end)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                                    elided_functions, source_map, context_epoch, seen_ranges, batch, delivery, seen_end, call_id, sent_until)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+                         (SELECT tokens_sent + overhead_tokens FROM sessions WHERE session_id = ?1))
                  ON CONFLICT (session_id, agent_id, file_path) DO UPDATE SET
                      content_hash = ?4, content = ?5, read_at = ?6, reads_count = reads_count + 1,
                      tokens_full = tokens_full + ?7, tokens_sent = tokens_sent + ?8,
                      overhead_tokens = overhead_tokens + ?9, content_storage = ?10, was_semantic_compressed = ?11,
                      elided_functions = ?12, source_map = ?13, context_epoch = ?14, seen_ranges = ?15, batch = ?16,
-                     delivery = ?17, seen_end = ?18",
+                     delivery = ?17, seen_end = ?18, call_id = ?19, sent_until = excluded.sent_until",
             )?
             .execute(params![
                 caller.session.id.as_str(),
@@ -248,6 +249,7 @@ impl Writing<'_> {
                 batch,
                 id,
                 after.extent != Extent::Lines,
+                caller.call,
             ])?;
         self.register(delivery.caller, delivery.path, hash, &after.text, &kept)
     }

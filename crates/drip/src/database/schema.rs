@@ -72,6 +72,10 @@ CREATE TABLE reads (
     -- Whether the eyes know where the file ends.
     seen_end INTEGER NOT NULL,
     batch INTEGER NOT NULL,
+    -- The client's call that it was delivered with.
+    call_id TEXT,
+    -- What the session had been sent by then, in tokens.
+    sent_until INTEGER NOT NULL DEFAULT 0,
     -- The delivery that this row sums up; 0 once what the eyes hold is in doubt.
     delivery INTEGER NOT NULL,
     PRIMARY KEY (session_id, agent_id, file_path)

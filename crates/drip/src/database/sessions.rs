@@ -20,6 +20,8 @@ pub struct Meeting {
     pub told: Option<Told>,
     /// Whether anything was shown in it that still counts.
     pub remembers: bool,
+    /// What it has been sent so far, in tokens.
+    pub sent: i64,
 }
 
 /// Why a reader finds itself without its past.
@@ -44,24 +46,31 @@ impl Database {
         let row = self
             .connection
             .prepare_cached(&format!(
-                "SELECT context_epoch, {ROUND}, last_active, compaction_count FROM sessions WHERE session_id = ?1"
+                "SELECT context_epoch, {ROUND}, last_active, compaction_count, tokens_sent + overhead_tokens
+                 FROM sessions WHERE session_id = ?1"
             ))?
             .query_row([id.as_str(), eyes.agent.as_str()], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get(1)?, row.get::<_, i64>(2)?, row.get::<_, i64>(3)?))
+                Ok((
+                    row.get::<_, i64>(0)?,
+                    row.get(1)?,
+                    row.get::<_, i64>(2)?,
+                    row.get::<_, i64>(3)?,
+                    row.get::<_, i64>(4)?,
+                ))
             })
             .optional()?;
         Ok(match row {
             // Whoever writes next ends it and begins it anew.
-            Some((_, _, last_active, _)) if self.is_over(last_active) => {
-                Meeting { epoch: 0, batch: 0, told: Some(Told::Expired), remembers: false }
+            Some((_, _, last_active, ..)) if self.is_over(last_active) => {
+                Meeting { epoch: 0, batch: 0, told: Some(Told::Expired), remembers: false, sent: 0 }
             }
-            Some((epoch, batch, _, count)) => {
+            Some((epoch, batch, _, count, sent)) => {
                 let told = (count > 0).then_some(Told::Compacted { count });
-                Meeting { epoch, batch, told, remembers: true }
+                Meeting { epoch, batch, told, remembers: true, sent }
             }
             None => {
                 let told = self.tombstone(id)?.then_some(Told::Expired);
-                Meeting { epoch: 0, batch: 0, told, remembers: false }
+                Meeting { epoch: 0, batch: 0, told, remembers: false, sent: 0 }
             }
         })
     }
@@ -107,12 +116,22 @@ impl Database {
 impl Writing<'_> {
     /// Somebody is here: keeps the session alive, after those that are over were cleared away.
     pub(super) fn touch(&self, caller: &Caller) -> Result<()> {
+        // This one first, however many others wait for their end: what it is about to write must not revive its past.
+        let over = "SELECT 1 FROM sessions WHERE session_id = ?1 AND last_active < ?2";
+        let id = caller.session.id.as_str();
+        let over = self
+            .transaction
+            .prepare_cached(over)?
+            .exists(params![id, self.now - seconds(self.options.ttl)])?;
+        if over {
+            self.end(id)?;
+        }
         self.expire()?;
         self.transaction
             .prepare_cached(
                 "INSERT INTO sessions (session_id, started_at, last_active, cwd, strategy, context, agent)
                  VALUES (?1, ?2, ?2, ?3, ?4, ?5, ?6)
-                 ON CONFLICT (session_id) DO UPDATE SET last_active = max(last_active, ?2), agent = coalesce(?6, agent)",
+                 ON CONFLICT (session_id) DO UPDATE SET last_active = ?2, agent = coalesce(?6, agent)",
             )?
             .execute(params![
                 caller.session.id.as_str(),
@@ -150,6 +169,7 @@ impl Writing<'_> {
             self.end(id)?;
         }
         if !idle.is_empty() {
+            self.transaction.execute("INSERT OR REPLACE INTO meta VALUES ('fold_due', '1')", [])?;
             let forget = "DELETE FROM expired_sessions WHERE expired_at < ?1";
             self.transaction.execute(forget, [self.now - seconds(TOMBSTONE)])?;
         }

@@ -126,6 +126,7 @@ impl Database {
     pub fn fold(&mut self) -> Result<()> {
         self.write(|writing| {
             writing.expire()?;
+            writing.transaction.execute("DELETE FROM meta WHERE key = 'fold_due'", [])?;
             writing.bound_registry(writing.registry_horizon())
         })?;
         self.collect()?;

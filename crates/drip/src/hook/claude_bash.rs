@@ -25,7 +25,9 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     // The person's own limit, which the client hands on to its hooks.
     let limit = world.env.text("BASH_MAX_OUTPUT_LENGTH").and_then(|limit| limit.parse().ok());
     let most = limit.unwrap_or(MOST).min(MOST);
-    let (Some(shows), Some(shown)) = (command::parse(&command), plain_output(&response, most)) else {
+    let Some(shows) = command::parse(&command) else { return Ok(Reply::Nothing) };
+    let Some(shown) = plain_output(&response, most) else {
+        output::unplaced(world, &caller, &shows.path)?;
         return Ok(Reply::Nothing);
     };
     let output = Output { path: &shows.path, lines: shows.lines, shown, most, trust: Trust::Always };

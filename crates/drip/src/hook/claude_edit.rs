@@ -120,7 +120,7 @@ type Warning = Option<Vec<String>>;
 fn written(world: &World, done: &Done, now: &Text) -> Result<Warning, Trouble> {
     world.store(|database| {
         let head = done.head(database)?;
-        if head.is_none() && !world.may_keep(done.located, done.caller) {
+        if done.is_repeated(head.as_ref()) || !done.may_keep(world, database)? {
             return Ok(None);
         }
         let held = match &head {
@@ -136,8 +136,8 @@ fn written(world: &World, done: &Done, now: &Text) -> Result<Warning, Trouble> {
         let body = diff::replaced(&[hunk], now);
         done.advance(database, head.as_ref(), &body, &View::whole(now.clone()))?;
         done.write_down(database, done.original.as_ref().unwrap_or(&held), now)?;
-        let hidden = head.as_ref().filter(|head| head.hash == held.hash());
-        Ok(hidden.and_then(|head| hidden_by(head, done.located, &held, &held.span().into_iter().collect())))
+        let all = held.span().into_iter().collect();
+        Ok(head.as_ref().and_then(|head| hidden_by(head, done.located, &held, &all)))
     })
 }
 
@@ -147,6 +147,9 @@ fn replaced(world: &World, done: &Done) -> Result<Warning, Trouble> {
     let disk = world.load(done.located).map(|text| Text::new(&*as_shown(&text)));
     world.store(|database| {
         let Some(head) = done.head(database)? else { return Ok(None) };
+        if done.is_repeated(Some(&head)) || !done.may_keep(world, database)? {
+            return Ok(None);
+        }
         let Some(view) = database.view(&head, &Text::new(""), &Hash::of(b""))? else { return Ok(None) };
         let held = Known { text: view.text, shown: view.shown, placed: true };
         let replacements = done.replacements(&held.text, disk.as_ref());
@@ -167,6 +170,20 @@ fn replaced(world: &World, done: &Done) -> Result<Warning, Trouble> {
 }
 
 impl Done<'_> {
+    /// A hook that is registered twice hears of every edit twice.
+    fn is_repeated(&self, head: Option<&Head>) -> bool {
+        self.caller.call.is_some() && head.is_some_and(|head| head.call == self.caller.call)
+    }
+
+    /// Whether the file may be remembered; if it no longer may, what was is forgotten.
+    fn may_keep(&self, world: &World, database: &mut Database) -> Result<bool, Trouble> {
+        let may = world.may_keep(self.located, self.caller);
+        if !may {
+            database.forget_head(&self.caller.eyes(), &self.located.key)?;
+        }
+        Ok(may)
+    }
+
     fn head(&self, database: &Database) -> Result<Option<Head>, Trouble> {
         let meeting = database.meet(&self.caller.eyes())?;
         if !meeting.remembers {

@@ -38,6 +38,9 @@ struct Shown {
     truncated_by_token_cap: bool,
 }
 
+/// Of a larger file, parts are not remembered.
+pub(super) const MOST_FOR_A_PART: usize = 1 << 20;
+
 /// A read that showed text.
 struct Read<'a> {
     /// As the model spelled it.
@@ -87,8 +90,12 @@ fn after_read(world: &World, input: &[u8], mode: Mode) -> Result<Reply, Trouble>
     let numbered = match response.kind.as_str() {
         "text" => text(world, &caller, &located, (path, &asked), &shown, mode)?,
         "file_unchanged" if mode == Mode::Rewrite => not_shown(world, &caller, &located, (path, &asked))?,
+        "file_unchanged" => None,
         // Pictures, documents and notebooks.
-        _ => None,
+        _ => {
+            world.unplaced(&caller, &located)?;
+            None
+        }
     };
     Ok(numbered.map_or(Reply::Nothing, |(numbered, total)| {
         Reply::Json(replacement(shown.file_path.as_deref().unwrap_or(path), &numbered, total))
@@ -123,9 +130,10 @@ fn text(
         return Ok(None);
     };
     let (first, total) = (first as usize, total as usize);
+    let unplaced = || world.unplaced(caller, located).map(|()| None);
     // Without text there is nothing to save; with these signs in it, it was no text to begin with.
     if content.is_empty() || first == 0 || content.contains(['\0', '\u{fffd}']) {
-        return Ok(None);
+        return unplaced();
     }
     let page = Page { first, content, cut: shown.truncated_by_token_cap };
     let count = content.split('\n').count();
@@ -137,8 +145,9 @@ fn text(
         // What was shown is the file: nothing on the disk could say it better.
         true => Text::new(content.as_str()),
         false => match world.load(located) {
-            Some(text) => Text::new(&*as_shown(&text)),
-            None => return Ok(None),
+            // A few lines of a growing log are not worth a copy of it.
+            Some(text) if text.len() <= MOST_FOR_A_PART => Text::new(&*as_shown(&text)),
+            _ => return unplaced(),
         },
     };
     let lines = page.lines_of(&now);
@@ -198,8 +207,11 @@ struct Decision {
 fn answer(world: &World, mut desk: Desk, read: &Read, mode: Mode) -> Result<Option<Numbered>, Trouble> {
     let key = &read.located.key;
     let look = desk.look(key, read.now)?;
-    // Who was remembered before may be: the rules need not be read again.
-    if look.head().is_none() && !world.may_keep(read.located, desk.caller) {
+    if look.is_repeated(desk.caller) {
+        return Ok(None);
+    }
+    if !world.may_keep(read.located, desk.caller) {
+        desk.database.forget_head(&desk.caller.eyes(), key)?;
         return Ok(None);
     }
     let ask = read.ask(&look);

@@ -66,10 +66,12 @@ fn replace(known: &Known, replacement: &Replacement) -> Option<Known> {
     for (start, _) in text.match_indices(old.as_str()) {
         made.push_str(&text[at..start]);
         made_known.extend(is_known[at..start].iter().map(|known| *known && placed));
-        made.push_str(new);
-        made_known.resize(made.len(), placed);
         at = start + old.len();
-        placed &= !moves || known.shown.covers(lines.span(start..at));
+        // Who was never shown the lines around does not know where what it wrote has come to stand.
+        let is_placed = known.shown.covers(lines.span(start..at));
+        made.push_str(new);
+        made_known.resize(made.len(), placed && is_placed);
+        placed &= !moves || is_placed;
     }
     if at == 0 {
         return None;
@@ -162,17 +164,17 @@ mod tests {
             edit(&first, "old", "new", false),
             Some(("a\nlet x = new + secret;\nc\n".into(), vec![(1, 1)]))
         );
-        // All of the line was in the agent's own words.
+        // All of the line was in the agent's own words, but where it stands was never shown.
         assert_eq!(
             edit(&first, "let x = old + secret;\n", "y\n", false),
-            Some(("a\ny\nc\n".into(), vec![(1, 2)]))
+            Some(("a\ny\nc\n".into(), vec![(1, 1)]))
         );
     }
 
     #[test]
     fn lines_behind_a_change_of_unknown_place_are_known_no_more_if_they_moved() {
         let ends = known("a\nold\nc\nd\n", &[(1, 1), (4, 4)]);
-        assert_eq!(edit(&ends, "old", "1\n2", false), Some(("a\n1\n2\nc\nd\n".into(), vec![(1, 2)])));
+        assert_eq!(edit(&ends, "old", "1\n2", false), Some(("a\n1\n2\nc\nd\n".into(), vec![(1, 1)])));
         assert_eq!(edit(&ends, "old", "new", false), Some(("a\nnew\nc\nd\n".into(), vec![(1, 1), (4, 4)])));
     }
 

@@ -27,11 +27,11 @@ pub(super) fn claude_session(world: &World, input: &[u8]) -> Result<Reply, Troub
         Some("resume") => "resumed",
         // A new session has no past, and one that we know has lost it.
         _ => {
-            world.store(|database| forget(database, &caller))?;
+            world.reset(&caller, |database| forget(database, &caller))?;
             return Ok(Reply::Nothing);
         }
     };
-    world.store(|database| Ok(database.begin_epoch(&caller)?))?;
+    world.reset(&caller, |database| Ok(database.begin_epoch(&caller)?))?;
     let note = format!(
         "DRIP: ↺ context was {happened}: baselines were reset, so the next read of each file shows it whole."
     );
@@ -45,7 +45,7 @@ pub(super) fn claude_session(world: &World, input: &[u8]) -> Result<Reply, Troub
 pub(super) fn compact(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let who: Who = serde_json::from_slice(input)?;
     if let Some(caller) = world.caller(&who, Agent::Claude).filter(|_| !world.settings.disabled) {
-        world.store(|database| Ok(database.forget_epoch(&caller)?))?;
+        world.reset(&caller, |database| Ok(database.forget_epoch(&caller)?))?;
     }
     Ok(Reply::Nothing)
 }
@@ -54,7 +54,7 @@ pub(super) fn compact(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
 pub(super) fn session(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let who: Who = serde_json::from_slice(input)?;
     if let Some(caller) = world.caller(&who, Agent::Codex).filter(|_| !world.settings.disabled) {
-        world.store(|database| forget(database, &caller))?;
+        world.reset(&caller, |database| forget(database, &caller))?;
     }
     Ok(Reply::Nothing)
 }
@@ -67,7 +67,7 @@ pub(super) fn gemini_compress(world: &World, input: &[u8]) -> Result<Reply, Trou
     };
     if !world.settings.disabled {
         let caller = world.caller_or_derived(&who, Agent::Gemini);
-        world.store(|database| Ok(database.begin_epoch(&caller)?))?;
+        world.reset(&caller, |database| Ok(database.begin_epoch(&caller)?))?;
     }
     Ok(Reply::Nothing)
 }

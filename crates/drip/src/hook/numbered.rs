@@ -100,6 +100,9 @@ impl About<'_> {
             hunks => (0, hunk_summary(hunks), delta.body.as_str()),
         };
         let body = body.strip_suffix('\n').unwrap_or(body);
+        // Both texts end alike, and the client has no such sign.
+        let sign = body.strip_suffix(diff::NO_NEWLINE).and_then(|body| body.strip_suffix('\n'));
+        let body = sign.filter(|_| delta.hunks.len() > 1).unwrap_or(body);
         let sent = tokens(shown(first + 1, body) as u64);
         let full = self.full();
         let (kind, lines) = match delta.window {
@@ -211,6 +214,17 @@ mod tests {
         assert!(
             content.starts_with("[DRIP: delta only | ") && content.contains(" | 2 hunks: ln 10, ln 50 | ")
         );
+    }
+
+    #[test]
+    fn a_text_that_ends_without_a_line_end_needs_no_sign_for_it() {
+        let old = Text::new(text(60).as_str().trim_end().to_owned());
+        let new = Text::new(old.as_str().replace("line 10 ", "LINE 10 ").replace("line 60 ", "LINE 60 "));
+        let content = answer(&old, &new).unwrap().content;
+        assert!(content.ends_with("\n60\tthis is LINE 60 of the file"), "{content}");
+        let new = Text::new(old.as_str().replace("line 60 ", "LINE 60 "));
+        let content = answer(&old, &new).unwrap().content;
+        assert!(content.ends_with("\nthis is LINE 60 of the file"), "{content}");
     }
 
     #[test]

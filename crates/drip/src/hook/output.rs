@@ -1,6 +1,7 @@
 //! A file as plain text, without numbers: what shells and Gemini's reading tool show. What was shown is held against the
 //! disk; where it is not the same, nothing is said and nothing is written down.
 
+use super::claude_read::MOST_FOR_A_PART;
 use super::command::Lines;
 use super::numbered;
 use super::owed::{Owed, owed};
@@ -37,14 +38,14 @@ pub(super) enum Trust {
 
 /// What to show instead, if anything.
 pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<Option<String>, Trouble> {
-    if world.settings.disabled || output.shown.is_empty() {
+    let Some(located) = world.locate(output.path, caller).filter(|_| !world.settings.disabled) else {
         return Ok(None);
-    }
-    let Some(located) = world.locate(output.path, caller) else { return Ok(None) };
-    let Some(now) = world.load_plain(&located) else { return Ok(None) };
+    };
+    let Some(now) = world.load_plain(&located) else { return unplaced(world, caller, output.path) };
     let window = output.lines.asked(now.count());
-    if !is_shown(&now, window, output.shown) {
-        return Ok(None);
+    let is_large_part = window.is_some() && now.len() > MOST_FOR_A_PART;
+    if output.shown.is_empty() || is_large_part || !is_shown(&now, window, output.shown) {
+        return unplaced(world, caller, output.path);
     }
     world.store(|database| {
         if output.trust == Trust::Followed && !database.is_followed(caller)? {
@@ -52,7 +53,11 @@ pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<
         }
         let mut desk = Desk { database, settings: &world.settings, caller };
         let look = desk.look(&located.key, &now)?;
-        if look.head().is_none() && !world.may_keep(&located, caller) {
+        if look.is_repeated(caller) {
+            return Ok(None);
+        }
+        if !world.may_keep(&located, caller) {
+            desk.database.forget_head(&caller.eyes(), &located.key)?;
             return Ok(None);
         }
         let (view, language) = (look.view.as_ref(), read::language_of(&located));
@@ -69,6 +74,13 @@ pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<
         let path = kit::text::plain(output.path);
         let words = Words { path: &path, ..Words::default() };
         let (plan, answer, after) = decide(world, &ask, &look, &owed, &words, output);
+        // The end of a file is shown without its numbers: where these lines stand, the reader was not told.
+        if answer.kind == Kind::Native && matches!(output.lines, Lines::Last(_)) {
+            if look.head().is_some_and(|head| head.hash != look.hash) {
+                desk.database.forget_head(&caller.eyes(), &located.key)?;
+            }
+            return Ok(None);
+        }
         let form = if answer.kind == Kind::Certificate { Form::Nothing } else { desk::form(&plan, &now) };
         desk.deliver(&located.key, &look, &answer, form, after, Some(&plan))?;
         if owed != Owed::Nothing && window.is_none() {
@@ -77,6 +89,14 @@ pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<
         let is_ours = !matches!(answer.kind, Kind::Native | Kind::Passthrough);
         Ok(is_ours.then_some(answer.text))
     })
+}
+
+/// The reader saw something of a file, and what that was cannot be told.
+pub(super) fn unplaced(world: &World, caller: &Caller, path: &str) -> Result<Option<String>, Trouble> {
+    if let Some(located) = world.locate(path, caller).filter(|_| !world.settings.disabled) {
+        world.unplaced(caller, &located)?;
+    }
+    Ok(None)
 }
 
 fn decide(

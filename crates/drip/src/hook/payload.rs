@@ -17,6 +17,7 @@ pub(super) struct Event<I, R> {
     session_id: Option<String>,
     agent_id: Option<String>,
     cwd: Option<PathBuf>,
+    tool_use_id: Option<String>,
     #[serde(default)]
     pub(super) tool_name: String,
     pub(super) tool_input: Option<I>,
@@ -37,6 +38,7 @@ pub(super) struct Who {
     /// Only of a sub-agent.
     pub(super) agent_id: Option<String>,
     pub(super) cwd: Option<PathBuf>,
+    pub(super) tool_use_id: Option<String>,
 }
 
 /// Arguments of the reading tools.
@@ -90,6 +92,11 @@ impl<I: DeserializeOwned, R: DeserializeOwned> Event<I, R> {
     }
 
     pub(super) fn who(&self) -> Who {
-        Who { session_id: self.session_id.clone(), agent_id: self.agent_id.clone(), cwd: self.cwd.clone() }
+        Who {
+            session_id: self.session_id.clone(),
+            agent_id: self.agent_id.clone(),
+            cwd: self.cwd.clone(),
+            tool_use_id: self.tool_use_id.clone(),
+        }
     }
 }

@@ -15,7 +15,7 @@ use store::sqlite::Note;
 
 use super::payload::Who;
 use crate::caller::Caller;
-use crate::database::{Database, DatabaseError, Options};
+use crate::database::{Database, DatabaseError, Options, mark_lost};
 use crate::ignored::{self, Ignored};
 use crate::lines::Text;
 use crate::load::{self, Loaded, Symlinks};
@@ -112,10 +112,28 @@ impl World {
             }
         }
         let done = work(&mut database)?;
-        if database.log_is_large() {
+        if database.wants_fold() {
             self.fold_log();
         }
         Ok(done)
+    }
+
+    /// Opens the store to end a past. If that fails, it is remembered beside the store and made up for later.
+    pub(super) fn reset(
+        &self,
+        caller: &Caller,
+        work: impl FnOnce(&mut Database) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
+        let done = self.store(work);
+        if done.is_err() && mark_lost(&self.settings.data_dir(&self.places), &caller.session.id).is_ok() {
+            return Ok(());
+        }
+        done
+    }
+
+    /// The reader saw something of a file that nobody can place, or may: what it was shown before is not the last word.
+    pub(super) fn unplaced(&self, caller: &Caller, located: &Located) -> Result<(), Trouble> {
+        self.store(|database| Ok(database.forget_head(&caller.eyes(), &located.key)?))
     }
 
     /// The reader that a client names, if it does.
@@ -185,7 +203,7 @@ impl World {
 
     fn caller_in(&self, session: Session, who: &Who, client: Agent) -> Caller {
         let agent = who.agent_id.as_deref().map_or_else(AgentId::main, AgentId::new);
-        Caller { session, agent, cwd: self.cwd_of(who), client: Some(client) }
+        Caller { session, agent, cwd: self.cwd_of(who), client: Some(client), call: who.tool_use_id.clone() }
     }
 
     fn cwd_of(&self, who: &Who) -> PathBuf {

@@ -108,10 +108,13 @@ flake.lock
 *.db
 ";
 
-/// Keys and passwords, by the names they have.
+/// Keys and passwords, by the names they have, in small letters. What comes from shells and REPLs holds them now and then.
 pub(super) const SECRETS: &str = "\
+*.env
 .env
 .env.*
+.env~
+.envrc
 !.env.example
 !.env.sample
 !.env.template
@@ -123,18 +126,28 @@ pub(super) const SECRETS: &str = "\
 *.jks
 *.keystore
 *.kdbx
-id_rsa
-id_dsa
-id_ecdsa
-id_ecdsa_sk
-id_ed25519
-id_ed25519_sk
+id_{rsa,dsa,ecdsa,ed25519}*
+!id_{rsa,dsa,ecdsa,ed25519}*.{pub,c,cc,cpp,cs,go,h,hpp,java,js,jsx,kt,lua,md,php,pl,py,rb,rs,scala,swift,ts,tsx,zig}
 .ssh/
 .gnupg/
 .aws/
 .azure/
 **/.config/gcloud/
 application_default_credentials.json
+credentials.json
+service-account*.json
+service_account*.json
+secrets.yml
+secrets.yaml
+secrets.json
+secrets.toml
+.vault-token
+*.tfstate
+*.tfstate.*
+*.tfvars
+*.tfvars.json
+**/.config/gh/hosts.yml
+.dockercfg
 **/.docker/config.json
 .kube/
 kubeconfig
@@ -143,6 +156,13 @@ _netrc
 .npmrc
 .pypirc
 .git-credentials
+.my.cnf
 .pgpass
 .htpasswd
+.bash_history
+.zsh_history
+.python_history
+.node_repl_history
+.psql_history
+.mysql_history
 ";

@@ -1,12 +1,13 @@
 //! Rules in the syntax of `.gitignore`, read and compiled. Knows no order of files and no project.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 
 use super::{Entry, Source, builtin};
-use crate::load::{self, Limits, Loaded, Symlinks};
+use crate::load::{self, Loaded};
 
 /// The rules of one source.
 #[derive(Debug)]
@@ -14,36 +15,62 @@ pub(super) struct Rules {
     pub(super) source: Source,
     /// In their order; more than one only where not all fit into one.
     matchers: Vec<Gitignore>,
+    letters: Letters,
+}
+
+/// Whether capital letters are others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letters {
+    AsWritten,
+    AnyCase,
 }
 
 impl Rules {
-    pub(super) fn built_in() -> Rules {
-        let lines = [builtin::OTHERS, builtin::SECRETS].concat();
-        let mut never =
-            |line: usize, why: String| unreachable!("line {line} of what is built in is right: {why}");
-        Rules::parse(Source::BuiltIn, &lines, &mut never).expect("there are built-in rules")
+    /// What nobody gains by reading.
+    pub(super) fn others() -> Rules {
+        Rules::built_in(builtin::OTHERS, Letters::AsWritten)
     }
 
-    /// Nothing if there is no such file, or none that can be used; that is a warning.
+    /// Keys and passwords: `.ENV` is one too, and so it is on file systems that take both names for one.
+    pub(super) fn secrets() -> Rules {
+        Rules::built_in(builtin::SECRETS, Letters::AnyCase)
+    }
+
+    fn built_in(lines: &str, letters: Letters) -> Rules {
+        let lines: Vec<_> = lines.lines().map(Some).collect();
+        let mut never =
+            |line: usize, why: String| unreachable!("line {line} of what is built in is right: {why}");
+        let rules = Rules::parse(Source::BuiltIn, &lines, &mut never).expect("there are built-in rules");
+        Rules { letters, ..rules }
+    }
+
+    /// Nothing if there is no such file, or none that can be used; that is a warning, and so is each line that is not.
     pub(super) fn read(path: PathBuf, warnings: &mut Vec<String>) -> Option<Rules> {
         /// More than a person writes; the seed's cap.
-        const LIMITS: Limits = Limits { max_bytes: 256 << 10, symlinks: Symlinks::Follow };
+        const LARGEST: usize = 256 << 10;
         let name = path.display().to_string();
-        let unfit = match load::load(&path, LIMITS) {
-            Loaded::Text { text, .. } => {
-                let mut warn = |line: usize, why: String| warnings.push(format!("{name}:{line}: {why}"));
-                return Rules::parse(Source::File(path), &text, &mut warn);
-            }
-            Loaded::Missing => return None,
-            Loaded::TooBig { bytes } => format!("is not used: its {bytes} bytes are more than 256 KiB"),
-            Loaded::Unreadable(why) => format!("is not used: {why}"),
-            Loaded::NotRegular(kind) => format!("is not used: it is a {}", kind.word()),
-            Loaded::Binary { .. } | Loaded::NotUtf8 { .. } | Loaded::Symlink | Loaded::Changing => {
-                "is not used: it cannot be read as text".to_owned()
+        let mut bytes = match load::head(&path, LARGEST as u64 + 1) {
+            Ok(bytes) => bytes,
+            Err(Loaded::Missing) => return None,
+            Err(unfit) => {
+                let why = match unfit {
+                    Loaded::Unreadable(why) => why,
+                    Loaded::NotRegular(kind) => format!("it is a {}", kind.word()),
+                    _ => "it cannot be read".to_owned(),
+                };
+                warnings.push(format!("{name} is not used: {why}"));
+                return None;
             }
         };
-        warnings.push(format!("{name} {unfit}"));
-        None
+        if bytes.len() > LARGEST {
+            warnings.push(format!("{name}: only the rules in its first 256 KiB are used"));
+            let whole = bytes[..LARGEST].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            bytes.truncate(whole);
+        }
+        let lines = text_lines(&bytes);
+        warnings.extend(not_text(&lines).map(|why| format!("{name}:{why}")));
+        let mut warn = |line: usize, why: String| warnings.push(format!("{name}:{line}: {why}"));
+        Rules::parse(Source::File(path), &lines, &mut warn)
     }
 
     /// What these rules say about a path below `base`; nothing about others.
@@ -51,28 +78,56 @@ impl Rules {
         let Some(relative) = path.strip_prefix(base).ok().filter(|path| !path.as_os_str().is_empty()) else {
             return Match::None;
         };
+        let relative = match self.letters {
+            Letters::AsWritten => Cow::Borrowed(relative),
+            // Matchers that mind no case are expressions, each of which takes time to compile.
+            Letters::AnyCase => Cow::Owned(PathBuf::from(relative.as_os_str().to_ascii_lowercase())),
+        };
         let mut said =
-            self.matchers.iter().rev().map(|matcher| matcher.matched(relative, entry == Entry::Folder));
+            self.matchers.iter().rev().map(|matcher| matcher.matched(&*relative, entry == Entry::Folder));
         said.find(|said| !said.is_none()).unwrap_or(Match::None)
     }
 
-    fn parse(source: Source, text: &str, warn: &mut dyn FnMut(usize, String)) -> Option<Rules> {
-        let lines: Vec<&str> = text.trim_start_matches('\u{feff}').lines().collect();
+    fn parse(source: Source, lines: &[Option<&str>], warn: &mut dyn FnMut(usize, String)) -> Option<Rules> {
         let mut matchers = Vec::new();
-        compile(1, &lines, &mut matchers, warn);
-        (!matchers.is_empty()).then_some(Rules { source, matchers })
+        compile(1, lines, &mut matchers, warn);
+        (!matchers.is_empty()).then_some(Rules { source, matchers, letters: Letters::AsWritten })
     }
+}
+
+/// The lines of a file; nothing for one that is no text.
+fn text_lines(bytes: &[u8]) -> Vec<Option<&str>> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.map(|line| str::from_utf8(line).ok().filter(|line| !line.contains('\0'))).collect()
+}
+
+/// A file in another encoding may hold nothing else, so that all of them are one warning.
+fn not_text(lines: &[Option<&str>]) -> Option<String> {
+    let mut missing = lines.iter().zip(1..).filter(|(line, _)| line.is_none()).map(|(_, number)| number);
+    let first: usize = missing.next()?;
+    Some(match missing.count() {
+        0 => format!("{first}: it is not UTF-8 text"),
+        1 => format!("{first}: it is not UTF-8 text (nor is 1 more line)"),
+        more => format!("{first}: it is not UTF-8 text (nor are {more} more lines)"),
+    })
 }
 
 /// Compiles all lines into one matcher, or both halves of them where that fails: lines can be too many for one, or too
 /// deeply nested. No line is lost because of another.
-fn compile(first: usize, lines: &[&str], into: &mut Vec<Gitignore>, warn: &mut dyn FnMut(usize, String)) {
+fn compile(
+    first: usize,
+    lines: &[Option<&str>],
+    into: &mut Vec<Gitignore>,
+    warn: &mut dyn FnMut(usize, String),
+) {
     /// No path is longer, and compiling a rule takes time.
     const LONGEST: usize = 4096;
     // Candidates are made relative before they are matched.
     let mut builder = GitignoreBuilder::new("");
     let mut wrong = Vec::new();
     for (line, number) in lines.iter().zip(first..) {
+        let Some(line) = line else { continue };
         if line.len() > LONGEST {
             wrong.push((number, format!("a rule has at most {LONGEST} bytes")));
         } else if let Err(error) = builder.add_line(None, line) {
@@ -102,7 +157,9 @@ mod tests {
         let nested = format!("{}{}", "{a,".repeat(500), "}".repeat(500));
         let text = format!("first\nno\n!no\n{nested}\nlast\n[unclosed-\n{{open\n!last.rs\n");
         let mut warnings = Vec::new();
-        let rules = Rules::parse(Source::BuiltIn, &text, &mut |line, why| warnings.push((line, why)));
+        let rules = Rules::parse(Source::BuiltIn, &text_lines(text.as_bytes()), &mut |line, why| {
+            warnings.push((line, why))
+        });
         let rules = rules.expect("there are rules");
         let lines: Vec<usize> = warnings.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 7], "{warnings:?}");

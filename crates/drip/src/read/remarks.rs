@@ -20,7 +20,7 @@ impl Desk<'_> {
         now: &Text,
         look: &Look,
     ) -> Result<Words<'w>, DatabaseError> {
-        let mut words = Words { path: &wish.spelled, ..Words::default() };
+        let mut words = Words { path: &wish.shown, ..Words::default() };
         if look.head().is_some() || wish.window != Window::All {
             return Ok(words);
         }

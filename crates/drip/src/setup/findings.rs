@@ -7,6 +7,7 @@ use kit::doctor::Check;
 
 use super::files::Loaded;
 use super::registration::{Missing, Survey, survey};
+use super::tree::Syntax;
 use super::wanted::{Need, Wanted};
 use super::{Agent, Ground, Mode, Part, Scope, SetupError, memory, parts, unfit};
 
@@ -18,6 +19,8 @@ pub struct Finding {
     pub state: State,
     /// Programs that our entries run and that are not the one to be registered.
     pub strays: Vec<Program>,
+    /// Settings of the client that switch every hook off.
+    pub switches: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -86,9 +89,16 @@ impl Finding {
                 Check::warn(&subject, format!("runs `{}`, not this program", path.display())).hint(&init)
             }
         }));
+        checks.extend(self.switches.iter().map(|path| {
+            Check::warn(&subject, format!("no hook runs: `{SWITCH}` is true in `{}`", path.display()))
+                .hint(format!("`${{EDITOR:-vi}} {}`", kit::places::shell_word(path.as_os_str())))
+        }));
         checks
     }
 }
+
+/// What makes Claude run no hooks at all.
+const SWITCH: &str = "disableAllHooks";
 
 /// A finding and what it was found by.
 struct Look {
@@ -118,7 +128,8 @@ fn look(agent: Agent, scope: Scope, ground: &Ground) -> Look {
     let [rewrite, deny] = match looked {
         [Ok(rewrite), Ok(deny)] => [rewrite, deny],
         [Err(error), _] | [_, Err(error)] => {
-            let finding = Finding { agent, scope, state: State::Unreadable(error), strays: Vec::new() };
+            let state = State::Unreadable(error);
+            let finding = Finding { agent, scope, state, strays: Vec::new(), switches: Vec::new() };
             return Look { finding, programs: Vec::new() };
         }
     };
@@ -132,7 +143,25 @@ fn look(agent: Agent, scope: Scope, ground: &Ground) -> Look {
     };
     let strays =
         tally.programs.iter().filter_map(|program| stray(Path::new(program), &ground.drip)).collect();
-    Look { finding: Finding { agent, scope, state, strays }, programs: tally.programs }
+    let switches = switches(agent, scope, ground);
+    Look { finding: Finding { agent, scope, state, strays, switches }, programs: tally.programs }
+}
+
+fn switches(agent: Agent, scope: Scope, ground: &Ground) -> Vec<PathBuf> {
+    let names: &[&str] = match (agent, scope) {
+        (Agent::Claude, Scope::Global) => &["settings.json"],
+        (Agent::Claude, Scope::Project) => &["settings.json", "settings.local.json"],
+        (Agent::Codex | Agent::Gemini, _) => &[],
+    };
+    let base = if scope == Scope::Global { &ground.home } else { &ground.project };
+    let is_off = |path: &PathBuf| {
+        let loaded = Loaded::read(path).ok();
+        let text = loaded.as_ref().and_then(Loaded::text)?;
+        let root = Syntax::Json.parse(text).ok()??;
+        root.get(SWITCH).map(|value| &text[value.range.clone()] == "true")
+    };
+    let paths = names.iter().map(|name| base.join(agent.folder()).join(name));
+    paths.filter(|path| is_off(path).unwrap_or(false)).collect()
 }
 
 /// What is there and what is not.

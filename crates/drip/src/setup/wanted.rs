@@ -82,7 +82,6 @@ const CLAUDE_REWRITE: &[Hook] = &[
     useful("PostToolUse", Some("Read"), "claude-post-read"),
     useful("PostToolUse", Some("Bash"), "claude-post-bash"),
     useful("PostToolUse", Some(EDITS), "claude-post-edit"),
-    useful("PostToolUse", Some("Grep|Glob"), "claude-post-search"),
     useful("PostToolBatch", None, "claude-post-batch"),
     vital("SessionStart", None, "claude-session-start"),
     useful("PreCompact", None, "claude-compact"),
@@ -93,8 +92,11 @@ const CLAUDE_DENY: &[Hook] = &[
     useful("PreToolUse", Some("Glob"), "claude-glob"),
     useful("PreToolUse", Some("Grep"), "claude-grep"),
     useful("PreToolUse", Some("Edit|MultiEdit|Write|NotebookEdit"), "claude-pre-edit"),
+    // Only what the client has shown counts as shown.
+    useful("PostToolUse", Some("Read"), "claude-delivered"),
     useful("PostToolUse", Some(EDITS), "claude-post-edit"),
     vital("SessionStart", None, "claude-session-start"),
+    useful("PreCompact", None, "claude-compact"),
 ];
 
 const CODEX: &[Hook] = &[
@@ -104,15 +106,19 @@ const CODEX: &[Hook] = &[
 ];
 
 /// Gemini's matchers are expressions that may match anywhere in a name: without anchors, our own MCP tool
-/// `…_read_file` would match too. A sub-agent has no mark of its own there, so the call that starts it is bracketed.
+/// `…_read_file` would match too. A sub-agent has no mark of its own there, so the call that starts it is bracketed; a
+/// compaction is seen only in the request that follows it, so without those nothing is built upon.
 const GEMINI: &[Hook] = &[
     useful("AfterTool", Some("^(read_file|invoke_agent)$"), "gemini-after"),
     vital("BeforeTool", Some("^invoke_agent$"), "gemini-before"),
+    useful("BeforeModel", None, "gemini-turn"),
     vital("SessionStart", None, "gemini-session"),
 ];
 
+const TABLES: [&[Hook]; 4] = [CLAUDE_REWRITE, CLAUDE_DENY, CODEX, GEMINI];
+
 /// Names that only earlier versions registered.
-const FORMER: &[&str] = &["claude-bash", "gemini", "gemini-compress"];
+const FORMER: &[&str] = &["claude-bash", "claude-post-search", "gemini", "gemini-compress"];
 
 const fn useful(event: &'static str, matcher: Option<&'static str>, name: &'static str) -> Hook {
     Hook { event, matcher, name, need: Need::Useful }
@@ -126,9 +132,8 @@ const fn vital(event: &'static str, matcher: Option<&'static str>, name: &'stati
 pub(super) fn own_hook(command: &str) -> Option<(String, String)> {
     let mut words = shlex::split(command)?;
     let (name, hook) = (words.pop()?, words.pop()?);
-    let tables = [CLAUDE_REWRITE, CLAUDE_DENY, CODEX, GEMINI];
     let known =
-        FORMER.contains(&name.as_str()) || tables.iter().copied().flatten().any(|hook| hook.name == name);
+        FORMER.contains(&name.as_str()) || TABLES.iter().copied().flatten().any(|hook| hook.name == name);
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let program = own_program(&words)?;
     (hook == "hook" && known).then(|| (program.to_owned(), name))
@@ -189,6 +194,29 @@ mod tests {
         assert_eq!(own_server("scrimp", &["drip", "mcp"]), Some("scrimp"));
         assert_eq!(own_server("npx", &["drip", "mcp"]), None);
         assert_eq!(own_server("/a/drip", &["serve"]), None);
+    }
+
+    #[test]
+    fn what_is_registered_is_what_there_is() {
+        // The table of hooks is private to those who answer them.
+        let answered: Vec<&str> = include_str!("../hook.rs")
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("rewrite(\"").or(line.trim().strip_prefix("seed(\"")))
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        assert!(answered.len() > 15, "{answered:?}");
+        let registered: Vec<&str> = TABLES.iter().copied().flatten().map(|hook| hook.name).collect();
+        for name in &registered {
+            assert!(answered.contains(name), "nobody answers {name}");
+        }
+        for name in answered {
+            let is_former = FORMER.contains(&name);
+            assert_ne!(
+                registered.contains(&name),
+                is_former,
+                "{name} is registered nowhere, or is not former"
+            );
+        }
     }
 
     #[test]

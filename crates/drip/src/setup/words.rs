@@ -18,9 +18,9 @@ drip remembers which lines of a file you have been shown. When you read them aga
 - `edit verified`: your edit is on disk as you made it; only the lines that it touched have changed.
 - `[DRIP-elided …]`: a body was left out; the stub says which lines it stands for.
 
-None of this is an error, and reading the file again will not say more. The file counts as read, so you can edit it.
-If you no longer have the earlier text, get the whole with `drip read --full PATH` in the shell; for a part, call Read
-with `offset` and `limit`, or run `drip read --lines A-B PATH`.
+None of this is an error, and reading the file again, or a part of it, will not say more. The file counts as read, so
+you can edit it. Go on reading with your own tools. Only if you no longer have the earlier text, run
+`drip read --full PATH` in the shell, which shows all of it, or `drip refresh PATH` and read the file again.
 ",
 };
 
@@ -39,8 +39,8 @@ what is new. Its answers, and those of a repeated read with your own tools, may 
 - `delta only`: what you were shown before, with the changes that follow, is the file as it is now.
 - `[DRIP-elided …]`: a body was left out; the stub says which lines it stands for.
 
-None of this is an error, even where it is shown as one, and reading again will not say more. If you no longer have the
-earlier text, ask `read_file` with `full: true`, or for a part with `offset` and `limit` or `symbol`; in a shell it is
-`drip read --full PATH`.
+None of this is an error, even where it is shown as one, and reading again, or a part, will not say more. Only if you
+no longer have the earlier text, ask `read_file` with `full: true`, or run `drip read --full PATH` in a shell, which
+shows all of it, or `drip refresh PATH` and read the file again.
 ",
 };

@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::person::{Person, lines};
 
-const SECTIONS: [&str; 12] = [
+const SECTIONS: [&str; 13] = [
     "binary",
     "database",
     "cache",
@@ -16,6 +16,7 @@ const SECTIONS: [&str; 12] = [
     "completions",
     "session",
     "settings",
+    "rules",
     "log",
 ];
 
@@ -103,11 +104,40 @@ fn variables_that_are_not_followed_are_told() {
 }
 
 #[test]
+fn rules_that_are_not_followed_are_told() {
+    let person = Person::new();
+    person.file(".dripignore", b"*.log\nb\xe9ta\n{open\n".as_slice());
+    let said = person.says(&["doctor"]);
+    assert!(said.contains(" warn  rules") && said.contains(".dripignore:2: "), "{said}");
+    assert!(said.contains(".dripignore:3: ") && said.ends_with("0 error(s), 2 warning(s)\n"), "{said}");
+    assert_eq!(person.json(&["doctor", "--json"])["sections"]["rules"]["status"], "warning");
+}
+
+#[test]
+fn hooks_that_are_switched_off_are_told() {
+    let person = Person::new();
+    person.says(&["init"]);
+    for (file, off) in [
+        (".claude/settings.local.json", "{\"disableAllHooks\": true}"),
+        (".claude/settings.local.json", "{\"disableAllHooks\": false}"),
+        ("../.claude/settings.json", "{\n  // for now\n  \"disableAllHooks\": true\n}"),
+    ] {
+        person.file(file, off);
+        let said = person.says(&["doctor"]);
+        let told = said.contains("disableAllHooks") && said.contains("1 warning(s)");
+        assert_eq!(told, off.contains("true"), "{file}: {said}");
+        fs::remove_file(person.project().join(file)).unwrap();
+    }
+}
+
+#[test]
 fn orphans_come_with_the_command_that_removes_them() {
     let person = Person::new();
     person.file("a.txt", lines(2_000));
-    let _ = person.drip_with(&[("DRIP_REGISTRY_DISABLE", "1")], &["read", "a.txt"]).ok();
-    person.says(&["reset"]);
+    person.says(&["read", "a.txt"]);
+    let cache = person.store().join("cache");
+    fs::create_dir_all(cache.join("ab")).unwrap();
+    fs::write(cache.join("ab").join("c".repeat(62)), "what a crash left").unwrap();
     let said = person.says(&["doctor"]);
     assert!(said.contains("1 orphan\n") && said.contains("hint: `drip cache gc`"), "{said}");
     person.says(&["cache", "gc"]);

@@ -33,6 +33,29 @@ fn a_reset_clears_the_session_and_no_other() {
 }
 
 #[test]
+fn after_a_reset_no_byte_of_the_sessions_files_is_left() {
+    let person = Person::new();
+    let alone = [("DRIP_REGISTRY_DISABLE", "1")];
+    person.file("small.txt", lines(40).replace("line 7 ", "NEEDLE-SMALL "));
+    person.file("large.txt", lines(3_000).replace("line 7 ", "NEEDLE-LARGE "));
+    for file in ["small.txt", "large.txt"] {
+        let _ = person.drip_with(&alone, &["read", file]).ok();
+    }
+    let _ = person.drip_with(&[("DRIP_SESSION_ID", "s2"), alone[0]], &["read", "small.txt"]).ok();
+    let kept = |needle: &str| holds(&person.home.data(), needle.as_bytes());
+    assert!(kept("NEEDLE-SMALL") && kept("NEEDLE-LARGE"), "the test looks in the right place");
+    let _ = person.drip_with(&alone, &["reset"]).ok();
+    assert!(!kept("NEEDLE-LARGE"));
+    assert!(kept("NEEDLE-SMALL"), "another session has it still");
+    let _ = person.drip_with(&[("DRIP_SESSION_ID", "s2"), alone[0]], &["reset"]).ok();
+    assert!(!kept("NEEDLE-SMALL") && !kept("somebody reads"));
+    // What is remembered from one session to the next is not the session's.
+    person.says(&["read", "small.txt"]);
+    person.says(&["reset"]);
+    assert!(kept("NEEDLE-SMALL"));
+}
+
+#[test]
 fn a_reset_of_the_counters_keeps_what_was_shown() {
     let person = Person::new();
     person.file("a.txt", lines(40));

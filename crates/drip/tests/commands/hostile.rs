@@ -30,7 +30,6 @@ fn what_is_no_regular_file_is_refused_without_being_opened() {
     refused(&person, "/dev/null", "refusing to read non-regular file: ");
     assert_eq!(person.drip(&["read", "loop"]).code, 1);
     refused(&person, "missing/deep/file", "file not found: ");
-    refused(&person, "", "refusing to read non-regular file: ");
     refused(&person, "/", "refusing to read non-regular file: ");
 }
 

@@ -153,7 +153,10 @@ fn everything_that_was_sent_can_be_proven() {
         (&verdict["ok"], &verdict["proven"], &verdict["deliveries"]),
         (&true.into(), &3.into(), &3.into())
     );
-    assert!(person.says(&["verify", "--session", "s1"]).starts_with("3 of 3 answers about 1 files proven"));
+    let said = person.says(&["verify", "--session", "s1"]);
+    let consistent = "3 of 3 answers about 1 file are consistent with what was recorded: a reader that applied them \
+                      holds the recorded bytes\n";
+    assert!(said.starts_with(consistent), "{said}");
     assert_eq!(person.drip(&["verify", "--session", "s9"]).code, 1);
     let store = person.store().join("sessions.db");
     let connection = store::sqlite::rusqlite::Connection::open(store).unwrap();

@@ -14,4 +14,5 @@ mod keeping;
 mod looking;
 mod person;
 mod reading;
+mod registered;
 mod setting;

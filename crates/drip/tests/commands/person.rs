@@ -77,6 +77,7 @@ impl Person {
             agent: AgentId::main(),
             cwd: self.project(),
             client: None,
+            call: None,
         };
         let path = path.canonicalize().unwrap();
         let edit = Edit {

@@ -352,3 +352,40 @@ fn ignored_files_are_named_and_not_shown_by_any_spelling() {
     assert!(person.says(&["read", "keep.secret"]).contains("shown words"));
     assert_eq!(person.json(&["meter", "--json"])["total_reads"], 1, "a placeholder is no read");
 }
+
+#[test]
+fn rules_that_are_not_followed_are_told_in_one_line_beside_the_answer() {
+    let person = Person::new();
+    person.file("a.txt", lines(40));
+    person.file(".dripignore", b"*.log\nb\xe9ta\n{open\n".as_slice());
+    let said = person.drip(&["read", "a.txt"]).ok();
+    assert!(said.stdout.starts_with("[DRIP: full read | "), "{}", said.stdout);
+    assert_eq!(said.stderr.lines().count(), 1, "{}", said.stderr);
+    assert!(said.stderr.starts_with("drip: ") && said.stderr.contains(".dripignore:2: "), "{}", said.stderr);
+    assert!(said.stderr.ends_with(" (and 1 more: `drip doctor`)\n"), "{}", said.stderr);
+}
+
+#[test]
+fn what_cannot_be_read_comes_with_what_to_look_at() {
+    let person = Person::new();
+    person.file("folder/a.txt", "a\n");
+    for (args, hint) in [
+        (&["read", "nope"][..], "hint: `ls .`"),
+        (&["read", "folder/nope"], "hint: `ls folder`"),
+        (&["read", "no such/nope"], "hint: `ls .`"),
+        (&["read", "folder"], "hint: `ls folder`"),
+        (&["read", ""], "error: no file is named\nhint: `drip read --help`"),
+        (&["refresh", ""], "error: no file is named\nhint: `drip refresh --help`"),
+        (&["registry"], "error: `drip registry` needs a subcommand: stats, gc\nhint: `drip registry --help`"),
+        (&["registry", "--json"], "`drip registry` needs a subcommand: stats, gc"),
+        (&["cache"], "error: `drip cache` needs a subcommand: stats, gc, compact\nhint: `drip cache --help`"),
+    ] {
+        let said = person.drip(args);
+        assert!(
+            said.code != 0 && format!("{}{}", said.stdout, said.stderr).contains(hint),
+            "{}",
+            said.transcript()
+        );
+    }
+    assert_eq!(person.drip(&["cache"]).code, 2);
+}

@@ -96,6 +96,7 @@ fn a_file_that_cannot_be_understood_stops_everything() {
             "{}",
             said.transcript()
         );
+        assert!(said.stderr.contains("\nhint: mend it: `${EDITOR:-vi} "), "{}", said.stderr);
     }
     assert_eq!(everything(&person.project()), before);
 }

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 use testkit::{Home, Output, bin};
@@ -13,6 +14,7 @@ pub(crate) struct Claude {
     session: String,
     agent: Option<String>,
     mechanism: Mechanism,
+    calls: AtomicU32,
     /// What the person has set.
     pub(crate) env: Vec<(&'static str, &'static str)>,
 }
@@ -54,7 +56,14 @@ impl Claude {
     pub(crate) fn with(mechanism: Mechanism) -> Claude {
         let home = Home::new();
         home.clock();
-        Claude { home, session: "3f1c9a52-main".into(), agent: None, mechanism, env: Vec::new() }
+        Claude {
+            home,
+            session: "3f1c9a52-main".into(),
+            agent: None,
+            mechanism,
+            calls: AtomicU32::new(0),
+            env: Vec::new(),
+        }
     }
 
     /// From now on it is this agent of the conversation that works; none is the main one.
@@ -104,7 +113,8 @@ impl Claude {
         let mut payload = self.event(event);
         payload["tool_name"] = json!(tool);
         payload["tool_input"] = input;
-        payload["tool_use_id"] = json!("toolu_01");
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        payload["tool_use_id"] = json!(format!("toolu_{number:02}"));
         payload
     }
 

@@ -105,7 +105,9 @@ fn several_edits_in_one_round_add_up() {
     claude.edit("a.txt", "line 10 holds", "line 10 Holds");
     claude.edit("a.txt", "line 20 holds", "line 20 Holds");
     claude.edit("a.txt", "line 30 holds", "line 30 Holds\nand more");
-    claude.read("a.txt", Part::All).is_ours("0\t[DRIP: edit verified");
+    // No one of them speaks for all.
+    claude.read("a.txt", Part::All).is_native();
+    claude.read("a.txt", Part::All).is_ours("0\t[DRIP: unchanged since last read");
 }
 
 #[test]

@@ -222,6 +222,7 @@ fn a_home_that_cannot_be_written_is_no_trouble_for_the_client() {
     let drip = claude.home.install("drip");
     let mut payload = claude.call("PostToolUse", "Read", json!({"file_path": path}));
     payload["tool_response"] = crate::claude::shown(&path, Part::All);
+    payload.as_object_mut().unwrap().remove("tool_use_id");
     for _ in 0..2 {
         let mut command = claude.home.command(&drip);
         let output = claude

@@ -18,3 +18,4 @@ mod reading;
 mod refusing;
 mod searching;
 mod shells;
+mod unplaced;

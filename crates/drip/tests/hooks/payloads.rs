@@ -1,6 +1,7 @@
 //! The payloads of the real clients, as they were recorded, and the answers that were seen to work.
 
 use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::{Value, json};
 
@@ -33,7 +34,12 @@ fn alpha() -> String {
 
 #[track_caller]
 fn said(home: &Claude, hook: &str, name: &str) -> Value {
-    let output = home.hook(hook, &payload(home, name)).ok();
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let mut payload = payload(home, name);
+    if payload.get("tool_use_id").is_some() {
+        payload["tool_use_id"] = json!(format!("call_{}", CALLS.fetch_add(1, Ordering::Relaxed)));
+    }
+    let output = home.hook(hook, &payload).ok();
     assert_eq!(output.stderr, "");
     if output.stdout.is_empty() { Value::Null } else { serde_json::from_str(&output.stdout).unwrap() }
 }

@@ -138,7 +138,13 @@ impl Client<'_> {
         );
         let asked = (first, first - 1 + page.len());
         match said {
-            None => self.take(agent, name, first, &page),
+            None => {
+                self.take(agent, name, first, &page);
+                // Whoever asked for more than there is has seen the end.
+                if !cut && count > page.len() {
+                    self.mind(agent, name).truncate(shown.len());
+                }
+            }
             Some(said) => {
                 let file = &said["hookSpecificOutput"]["updatedToolOutput"]["file"];
                 assert_eq!(said["hookSpecificOutput"]["updatedToolOutput"]["type"], "text");

@@ -109,6 +109,13 @@ pub(crate) fn trace(home: &Home, seed: usize, random: &mut Random) {
                 };
                 let asked = (args.len() == 4).then_some((first, last));
                 let said = call(args);
+                if std::env::var("DRIP_TRACE_TELL").is_ok() {
+                    eprintln!(
+                        "{reader} {args:?} -> {} [{}]",
+                        said.1.lines().next().unwrap_or_default(),
+                        world.text(&name).map_or(0, |text| lines(&text).len())
+                    );
+                }
                 judge(&mut minds, (reader, &name), world.text(&name).as_deref(), asked, &said);
             }
         }
@@ -126,7 +133,7 @@ pub(crate) fn proven(home: &Home, now_ms: i64, session: &str) {
     let verdict = verify(&database, Some(session)).unwrap();
     assert_eq!(verdict.wrong, [], "what the store wrote down proves it");
     assert_eq!(verdict.unprovable, 0, "nothing was pruned");
-    if database.log_is_large() {
+    if database.wants_fold() {
         database.fold_log().unwrap();
     }
 }
