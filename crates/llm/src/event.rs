@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::block::{Block, CallId};
 use crate::price::Cost;
 
@@ -88,7 +90,7 @@ pub enum StopKind {
 }
 
 /// Tokens as the provider counted them. The whole input is `input + cache_read + cache_write`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
     /// Input that was in no cache.
     pub input: u64,

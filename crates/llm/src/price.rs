@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::Usage;
 
 /// What is asked when no model is named. Only Anthropic has one: what other endpoints serve is theirs to say.
@@ -17,7 +19,7 @@ const PRICES: &[(&str, u64, u64)] = &[
 ];
 
 /// Money in billionths of a dollar: a token costs a whole number of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Cost {
     pub nanodollars: u64,
 }

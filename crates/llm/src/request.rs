@@ -3,6 +3,7 @@
 //! Two equal requests are sent as equal bytes, and a conversation that grows only at its end grows only at the end of
 //! its bytes, so that a provider's cache finds the prefix again.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::block::{Block, CallId};
@@ -28,14 +29,15 @@ pub enum Message {
     Results(Vec<ToolResult>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     pub id: CallId,
     pub content: String,
     pub outcome: Outcome,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Outcome {
     Done,
     Failed,
