@@ -1,12 +1,16 @@
 //! A command that has ended, sent without waiting for an answer.
 
-use std::fs::OpenOptions;
-use std::io::{Read, Write};
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use kit::invocation::Environment;
+use kit::text::head;
 use kit::{Invocation, Places};
-use wire::clai::{CAP, Event, Message, SessionId, Shell};
+use wire::Deadline;
+use wire::clai::{CAP, Event, Message, ORDINARY, SessionId, Shell};
 use wire::endpoint::{clai_dir, clai_socket};
 use wire::frame::to_line;
 use wire::transport::{ConnectError, Connection, SendError, Transport, Unix};
@@ -27,7 +31,7 @@ pub(crate) fn send(invocation: &mut Invocation, source: Source) -> Option<()> {
     }
     let command = match source {
         Source::Variable => lossy(&invocation.env, "CLAI_CMD")?,
-        Source::Stdin => read_command(&mut invocation.stdin)?,
+        Source::Stdin => read_command(&mut invocation.stdin, invocation.env.text("CLAI_OVERSIZE"))?,
     };
     let event = event(invocation, command)?;
     let line = to_line(&Message::CommandEnd(event)).ok().filter(|line| line.len() <= CAP.0)?;
@@ -36,13 +40,49 @@ pub(crate) fn send(invocation: &mut Invocation, source: Source) -> Option<()> {
     // From here on the daemon can keep us waiting: one budget for all of it.
     let deadline = deadline(&invocation.env);
     let unix = Unix { uid: places.uid };
+    let answer = Answer::expected(&invocation.env);
     match unix.connect(&endpoint, deadline) {
         Ok(connection) => match connection.send_within(&line, deadline) {
             Err(SendError::TimedOut) => mark_busy(&places),
-            sent => sent.ok(),
+            Ok(()) => {
+                answer.into_iter().for_each(Answer::wait);
+                Some(())
+            }
+            Err(_) => None,
         },
         Err(ConnectError::TimedOut { .. }) => mark_busy(&places),
         Err(_) => None,
+    }
+}
+
+/// What the shell will show if it is there when the shell goes on: a file that the daemon writes. Nothing is read from
+/// the daemon, and who does not ask for this is not kept.
+struct Answer {
+    path: PathBuf,
+    /// Before.
+    length: u64,
+}
+
+impl Answer {
+    /// Mostly the daemon has answered by half a millisecond. A prompt must not wait for the other times.
+    const PATIENCE: Duration = Duration::from_micros(700);
+    /// As short as the system can sleep.
+    const STEP: Duration = Duration::from_micros(50);
+
+    fn expected(env: &Environment) -> Option<Answer> {
+        let path = PathBuf::from(env.get("CLAI_ANSWER")?);
+        let length = fs::metadata(&path).ok()?.len();
+        Some(Answer { path, length })
+    }
+
+    /// Until there is something else in the file, or the time is over: then the shell shows nothing.
+    fn wait(self) {
+        let deadline = Deadline::after(Answer::PATIENCE);
+        let is_new = |length| length != self.length && length > 0;
+        while !deadline.passed() && !fs::metadata(&self.path).is_ok_and(|file| is_new(file.len())) {
+            #[allow(clippy::disallowed_methods, reason = "a step of a wait that has a deadline")]
+            std::thread::sleep(Answer::STEP);
+        }
     }
 }
 
@@ -86,11 +126,24 @@ pub(crate) fn shell(env: &Environment) -> Option<Shell> {
     }
 }
 
-/// No more than fits a message is read: a pasted file must not hold the prompt.
-fn read_command(stdin: &mut dyn Read) -> Option<String> {
+/// What stands at the end of a command that was cut.
+const CUT: &str = " …[cut]";
+
+/// What is read and thrown away behind a command that is too long: a shell whose pipe we close may mind.
+const REST: u64 = 16 << 20;
+
+/// No more is kept than may be sent: a pasted file must not hold the prompt.
+fn read_command(stdin: &mut dyn Read, oversize: Option<&str>) -> Option<String> {
+    let most = if matches!(oversize, Some("skip" | "truncate")) { ORDINARY } else { CAP.0 };
     let mut bytes = Vec::new();
-    stdin.take(CAP.0 as u64 + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() <= CAP.0).then(|| String::from_utf8_lossy(&bytes).into_owned())
+    stdin.take(most as u64 + 1).read_to_end(&mut bytes).ok()?;
+    io::copy(&mut stdin.take(REST), &mut io::sink()).ok()?;
+    let whole = String::from_utf8_lossy(&bytes);
+    match oversize {
+        _ if bytes.len() <= most => Some(whole.into_owned()),
+        Some("truncate") => Some(format!("{}{CUT}", head(&whole, ORDINARY - CUT.len()))),
+        _ => None,
+    }
 }
 
 /// Shells hold bytes, JSON holds UTF-8: this is where what is not becomes U+FFFD.

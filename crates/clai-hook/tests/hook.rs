@@ -83,10 +83,16 @@ impl Ground {
     }
 
     fn nobody_called(&self) {
+        assert!(self.waiting().is_none(), "somebody called");
+    }
+
+    /// Who has called and was not heard yet.
+    fn waiting(&self) -> Option<UnixStream> {
         let listener = self.listener.as_ref().unwrap();
         listener.set_nonblocking(true).unwrap();
-        assert!(listener.accept().is_err(), "somebody called");
+        let caller = listener.accept().ok().map(|(caller, _)| caller);
         listener.set_nonblocking(false).unwrap();
+        caller
     }
 }
 
@@ -186,6 +192,30 @@ fn a_long_command_arrives_and_one_over_the_cap_is_dropped_at_once() {
 }
 
 #[test]
+fn what_is_longer_than_a_variable_is_taken_left_or_cut_as_it_is_set() {
+    let long = "é".repeat(20_000);
+    let sent = |oversize: &str, command: &str| {
+        let ground = Ground::new();
+        let mut hook = ground.hook(&["ingest", "--cmd-stdin"]);
+        ground.quiet(hook.env("CLAI_OVERSIZE", oversize), command.as_bytes());
+        let caller = ground.waiting()?;
+        let event: Value = serde_json::from_reader(caller).unwrap();
+        Some(event["cmd_raw"].as_str().unwrap().to_owned())
+    };
+    for unknown in ["stdin", "", "nonsense"] {
+        assert_eq!(sent(unknown, &long).as_deref(), Some(&*long));
+    }
+    assert_eq!(sent("skip", &long), None);
+    let cut = sent("truncate", &long).unwrap();
+    let rest = cut.strip_suffix(" …[cut]").expect("a mark stands at its end");
+    assert!(long.starts_with(rest) && (32_766..=32_768).contains(&cut.len()), "{}", cut.len());
+    for oversize in ["skip", "truncate"] {
+        let just = "x".repeat(32_768);
+        assert_eq!(sent(oversize, &just).as_deref(), Some(&*just));
+    }
+}
+
+#[test]
 fn what_is_no_command_of_the_person_is_not_sent() {
     let ground = Ground::new();
     for command in ["clai-hook ingest", "  clai-hook", "/usr/bin/clai-hook x", "", "  \n"] {
@@ -258,7 +288,7 @@ fn a_listener_that_takes_nobody_costs_the_budget_and_is_told_to_the_shell() {
         rustix::net::listen(ground.listener.as_ref().unwrap(), 0).unwrap();
         let _waiting = UnixStream::connect(ground.socket()).unwrap();
         let mut hook = ground.hook(&["ingest"]);
-        hook.env("CLAI_CMD", "ls").envs(budget.map(|ms| ("CLAI_CONNECT_TIMEOUT_MS", ms)));
+        hook.env("CLAI_CMD", "ls").envs(budget.map(|ms| ("CLAI_HOOK_TIMEOUT_MS", ms)));
         let took = ground.quiet(&mut hook, b"");
         assert!(took >= Duration::from_millis(least) && took < SOON, "{budget:?}: {took:?}");
         assert_eq!(fs::read(ground.directory().join("busy")).unwrap(), b"1");
@@ -274,6 +304,33 @@ fn a_listener_that_does_not_read_costs_no_more_than_the_budget() {
     let took = ground.quiet(&mut ground.hook(&["ingest", "--cmd-stdin"]), &vec![b'x'; 260_000]);
     assert!(took >= Duration::from_millis(15) && took < SOON, "{took:?}");
     assert!(ground.directory().join("busy").exists());
+}
+
+#[test]
+fn an_answer_in_a_file_is_waited_for_as_long_as_a_prompt_can() {
+    let ground = Ground::new();
+    let file = ground.home.write("next", "77\n");
+    let asked = |ground: &Ground| {
+        ground.quiet(ground.hook(&["ingest"]).env("CLAI_CMD", "ls").env("CLAI_ANSWER", &file), b"")
+    };
+    let took = asked(&ground);
+    assert!(took >= Duration::from_micros(700) && took < SOON, "{took:?}");
+    assert_eq!(ground.event()["cmd_raw"], "ls");
+    // Who answers is waited for; that it is worth it, the prompt's benchmark shows.
+    let answering = thread::spawn({
+        let (listener, file) = (ground.listener.as_ref().unwrap().try_clone().unwrap(), file.clone());
+        move || {
+            let (caller, _) = listener.accept().unwrap();
+            fs::write(file, "git push\0\0").unwrap();
+            BufReader::new(caller).lines().count()
+        }
+    });
+    assert!(asked(&ground) < SOON);
+    assert_eq!(answering.join().unwrap(), 1);
+    // A file that is not there is nobody's answer.
+    fs::remove_file(&file).unwrap();
+    assert!(asked(&ground) < SOON);
+    assert_eq!(ground.event()["cmd_raw"], "ls");
 }
 
 /// Answers every request for a session.

@@ -2,12 +2,11 @@
 //! the states in which a daemon can be.
 #![allow(
     clippy::disallowed_methods,
-    clippy::exit,
     clippy::print_stdout,
     reason = "a benchmark starts bare children and prints"
 )]
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -21,20 +20,13 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use testkit::measure::Table;
 use testkit::{Home, Key, PATIENCE, Shell, bin, until};
-use wire::clai::raw::{RawReader, write_suggestions};
-use wire::clai::{Message, SessionId, SessionStarted, Shell as Kind, SuggestResponse, Suggestion};
-use wire::frame::to_line;
+use wire::clai::Shell as Kind;
 
 /// Prompts in each state: the contract wants 200, and a few more do not hurt.
 const PROMPTS: usize = 220;
 
 fn main() {
     let args: Vec<String> = env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    if let [flag, socket] = args.as_slice()
-        && flag == "--listen"
-    {
-        listen(Path::new(socket));
-    }
     let mut table = Table::default();
     let wanted = |kind: &Kind| args.is_empty() || args.contains(&format!("{kind:?}").to_lowercase());
     for kind in [Kind::Bash, Kind::Zsh, Kind::Fish].into_iter().filter(wanted) {
@@ -46,17 +38,20 @@ fn main() {
                 nothing = at(0.5);
             }
             let added = |part: f64| (at(part) - nothing).round();
-            let figures =
-                json!({"p50": added(0.5), "p95": added(0.95), "max": added(1.0), "prompts": numbers.len()});
+            let figures = json!({"p10": added(0.1), "p50": added(0.5), "p95": added(0.95), "max": added(1.0), "prompts": numbers.len()});
             table.note(format!("{kind:?} {state:?}: added µs"), figures);
-            if state == State::Up && kind != Kind::Zsh {
-                table.note(
-                    format!("{kind:?}: hints that came in time for their prompt"),
-                    format!("{hints} of {PROMPTS}"),
-                );
+            let shown = match kind {
+                Kind::Bash => "hints that came before their prompt was drawn",
+                // Each after the first is looked for when the next command has ended.
+                Kind::Fish => "hints that came while their prompt was there",
+                Kind::Zsh => continue,
+            };
+            if state == State::Up {
+                table.note(format!("{kind:?}: {shown}"), format!("{hints} of {PROMPTS}"));
             }
         }
     }
+    table.note("hook", hook().display().to_string());
     table.print();
 }
 
@@ -77,13 +72,13 @@ enum State {
 const STATES: [State; 7] =
     [State::NoScript, State::OneProcess, State::Up, State::Down, State::Stale, State::Stopped, State::Full];
 
-/// Microseconds of each prompt, sorted, and how many hints were there when their prompt was drawn.
+/// Microseconds of each prompt, sorted, and how many hints came in time to be shown.
 fn measure(kind: Kind, state: State) -> (Vec<f64>, usize) {
     let home = Home::new();
     let runtime = Memory::new();
     let directory = runtime.0.join("clai");
     let socket = directory.join("daemon.sock");
-    let mut daemon = matches!(state, State::Up | State::Stopped).then(|| Daemon::start(&home, &socket));
+    let mut daemon = matches!(state, State::Up | State::Stopped).then(|| Daemon::start(&home, &runtime.0));
     let _full = (state == State::Full).then(|| full(&socket));
     if state == State::Stale {
         drop(UnixListener::bind(&socket));
@@ -93,7 +88,7 @@ fn measure(kind: Kind, state: State) -> (Vec<f64>, usize) {
         Kind::Zsh => Shell::zsh(&home),
         Kind::Fish => Shell::fish(&home),
     };
-    let options = Options { hook: bin("clai-hook"), ..Options::beside(home.path()) };
+    let options = Options { hook: hook(), ..Options::beside(home.path()) };
     let script = match (state, kind) {
         (State::NoScript, _) => String::new(),
         (State::OneProcess, Kind::Bash) => "PROMPT_COMMAND=(/bin/true)".to_owned(),
@@ -124,6 +119,14 @@ fn measure(kind: Kind, state: State) -> (Vec<f64>, usize) {
     let hints = fs::read_to_string(home.path().join("hints")).unwrap_or_default().trim().parse().unwrap_or(0);
     shell.key(Key::Ctrl('d'));
     (numbers, hints)
+}
+
+/// The hook as it is installed, if it was built so: what its start costs depends on how it is linked.
+fn hook() -> PathBuf {
+    let target = format!("{}-unknown-linux-musl/dist-small/clai-hook", env::consts::ARCH);
+    let built = bin("clai-hook");
+    let installed = built.parent().and_then(Path::parent).map(|folder| folder.join(target));
+    installed.filter(|path| path.is_file()).unwrap_or(built)
 }
 
 /// A runtime directory in memory, as systems have it.
@@ -181,12 +184,14 @@ preexec_functions=( __bench_open $preexec_functions __bench_exec_close )
 set -g __bench_hints 0
 functions -q __clai_postexec; and functions --copy __clai_postexec __bench_hook; or function __bench_hook; end
 functions -e __clai_postexec
+functions -q __clai_hint; or function __clai_hint; end
 function __bench_run --on-event fish_postexec
     string match -q ' *' -- $argv[1]; and return
-    echo -n a >clock
+    functions -q __clai_take; and __clai_take; and set __bench_hints (math $__bench_hints + 1)
+    echo -n a >clock; read -l go <go
     __bench_hook $argv[1]
-    echo -n b >clock
-    functions -q __clai_hint; and __clai_hint >hint; and test -s hint; and set __bench_hints (math $__bench_hints + 1)
+    __clai_hint >/dev/null
+    echo -n b >clock; read -l go <go
 end
 function __bench_dump; echo $__bench_hints >hints; end
 "#
@@ -194,22 +199,26 @@ function __bench_dump; echo $__bench_hints >hints; end
     }
 }
 
-/// Microseconds between each `a` and the `b` behind it, as they come through a pipe with a name.
+/// Microseconds between each `a` and the `b` behind it, as they come through a pipe with a name. Who has sent one waits
+/// for us, so that a busy machine cannot put them together.
 fn clock(home: &Home) -> mpsc::Receiver<f64> {
-    let path = home.path().join("clock");
-    let made = home.command("mkfifo").arg(&path).status().expect("coreutils are there");
+    let made = home.command("mkfifo").args(["clock", "go"]).status().expect("coreutils are there");
     assert!(made.success());
-    let mut pipe = fs::File::options().read(true).write(true).open(path).expect("a pipe can be opened");
+    let [mut pipe, mut go] = ["clock", "go"].map(|name| {
+        let path = home.path().join(name);
+        fs::File::options().read(true).write(true).open(path).expect("a pipe can be opened")
+    });
     let (figures, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut start = Instant::now();
         let mut byte = [0];
         while pipe.read_exact(&mut byte).is_ok() {
-            match byte {
-                [b'a'] => start = Instant::now(),
-                _ if figures.send(start.elapsed().as_secs_f64() * 1e6).is_err() => return,
-                _ => {}
+            let elapsed = start.elapsed();
+            if byte == *b"b" && figures.send(elapsed.as_secs_f64() * 1e6).is_err() {
+                return;
             }
+            start = Instant::now();
+            go.write_all(b"\n").expect("a pipe takes a byte");
         }
     });
     receiver
@@ -223,14 +232,16 @@ fn full(socket: &Path) -> (UnixListener, UnixStream) {
     (listener, waiting)
 }
 
-/// A process of its own, so that it can be stopped.
+/// The real one, with nothing learned yet.
 struct Daemon(Child);
 
 impl Daemon {
-    fn start(home: &Home, socket: &Path) -> Daemon {
-        let me = env::current_exe().expect("the system tells which file is running");
-        let child = home.command(me).arg("--listen").arg(socket).spawn().expect("we can start ourselves");
-        assert!(until(PATIENCE, || UnixStream::connect(socket).is_ok()), "nobody listens");
+    fn start(home: &Home, runtime: &Path) -> Daemon {
+        let mut daemon = home.command(bin("clai-daemon"));
+        daemon.arg("--foreground").env("XDG_RUNTIME_DIR", runtime);
+        let child = daemon.spawn().expect("the daemon was built");
+        let socket = runtime.join("clai/daemon.sock");
+        assert!(until(PATIENCE, || UnixStream::connect(&socket).is_ok()), "nobody listens");
         Daemon(child)
     }
 
@@ -243,65 +254,5 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
-    }
-}
-
-fn listen(socket: &Path) -> ! {
-    let listener = UnixListener::bind(socket).expect("the name is free");
-    let directory = socket.parent().expect("a socket lies in a directory").to_owned();
-    for caller in listener.incoming().map_while(Result::ok) {
-        let directory = directory.clone();
-        thread::spawn(move || serve(caller, &directory));
-    }
-    std::process::exit(0)
-}
-
-fn serve(caller: UnixStream, directory: &Path) {
-    let mut answers = caller.try_clone().expect("a second handle");
-    let mut input = BufReader::new(caller);
-    match input.fill_buf().ok().and_then(|bytes| bytes.first().copied()) {
-        Some(0) => {
-            let mut reader = RawReader::buffered(input);
-            while let Ok(Some(message)) = reader.next_message() {
-                answer(message, directory, &mut answers);
-            }
-        }
-        Some(_) => {
-            let mut line = String::new();
-            while input.read_line(&mut line).is_ok_and(|count| count > 0) {
-                answer(serde_json::from_str(&line).expect("a message"), directory, &mut answers);
-                line.clear();
-            }
-        }
-        None => {}
-    }
-}
-
-fn answer(message: Message, directory: &Path, answers: &mut UnixStream) {
-    let suggestion = Suggestion {
-        cmd: "git push origin main".into(),
-        cmd_norm: String::new(),
-        score: 1.0,
-        reasons: vec!["repo_transition".into()],
-        confidence: 0.9,
-    };
-    let response = SuggestResponse { suggestions: vec![suggestion; 3], ..SuggestResponse::default() };
-    match message {
-        Message::CommandEnd(event) => {
-            let path: PathBuf = directory.join(format!("next.{}", event.session_id.0));
-            if path.exists() {
-                let mut fields = Vec::new();
-                write_suggestions(&mut fields, &response).expect("memory takes all");
-                let new = path.with_extension("new");
-                let _ = fs::write(&new, fields).and_then(|()| fs::rename(&new, &path));
-            }
-        }
-        Message::SessionStart(start) => {
-            let session_id = SessionId(format!("bench-{}", start.pid));
-            let line = to_line(&SessionStarted { session_id }).expect("it is small");
-            let _ = answers.write_all(&line);
-        }
-        Message::Suggest(_) => drop(write_suggestions(answers, &response)),
-        Message::Health => {}
     }
 }

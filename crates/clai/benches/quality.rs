@@ -43,15 +43,19 @@ fn main() {
     println!("\npeople whose commands the weights were not tuned on (the other half tuned them)");
     let unseen: Vec<Person> =
         people.iter().filter(|person| person.half() == Half::HeldOut).cloned().collect();
+    let unseen = quality(&unseen);
     println!("{}", Figures::HEADING);
-    for (name, figures) in quality(&unseen).iter().filter(|(name, _)| name.starts_with("ours")) {
+    for (name, figures) in unseen.iter().filter(|(name, _)| name.starts_with("ours")) {
         println!("{}", figures.row(name));
         table.note(format!("held out {name}"), figures.to_json());
     }
 
-    println!("\nconfidence said → found (suggestions), over the first five of every command of all people");
-    for (name, figures) in rows.iter().filter(|(name, _)| name.starts_with("ours")) {
-        println!("{name:<12} {}", figures.reliability);
+    for (whom, rows) in [("all people", &rows), ("people not tuned on", &unseen)] {
+        println!("\nconfidence said → found (suggestions), {whom}");
+        for (name, figures) in rows.iter().filter(|(name, _)| name.starts_with("ours")) {
+            println!("{name:<12} empty {}", figures.on_empty);
+            println!("{:<12} begun {}", "", figures.on_begun);
+        }
     }
     println!();
     scale::measure(&mut table);
@@ -74,7 +78,7 @@ fn tune(people: &[Person]) {
         for person in people.iter().filter(|person| person.half() == Half::Tuned) {
             let mut engine = Engine::with_weights(Scorer::Blend, weights.at_rate(0.01 / f32::from(round)));
             person.commands.iter().for_each(|ran| engine.learn(ran));
-            weights = engine.weights().clone();
+            weights = engine.learned_weights().expect("the blend learns them").clone();
         }
     }
     for (signal, empty, typed) in weights.table() {

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use kit::{Failure, Form, Invocation};
+use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::command;
 use crate::commands::{
@@ -128,37 +128,21 @@ pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
 /// Help or version, coloured only for somebody who looks at it and does not mind.
 pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
     let rendered = asked.render();
-    if invocation.terminal.stdout && invocation.env.text("NO_COLOR").is_none() {
-        return rendered.ansi().to_string();
-    }
-    rendered.to_string()
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
 }
 
-/// What the parser did not understand, in our words: its first line, and what was probably meant.
+/// What the parser did not understand, in our words, and what was probably meant.
 pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
     let mut spoken = invocation.program.spoken();
     let first = invocation.args.iter().filter_map(|arg| arg.to_str()).find(|arg| !arg.starts_with('-'));
     if let Some(name) = first.filter(|name| command().find_subcommand(name).is_some()) {
         spoken.push_str(&format!(" {name}"));
     }
-    let said = error.render().to_string();
-    let mut lines = said.lines().map(str::trim).filter(|line| !line.is_empty());
-    let first = lines.next().unwrap_or_default();
-    let first = first.strip_prefix("error: ").unwrap_or(first);
-    // A list of what is missing stands on the lines below.
-    let words = match first.strip_suffix(':') {
-        Some(head) => format!("{head}: {}", lines.next().unwrap_or_default()),
-        None => first.to_owned(),
-    };
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
-        ContextValue::String(word) => Some(word.clone()),
-        ContextValue::Strings(words) => words.first().cloned(),
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
         _ => None,
     });
-    match meant {
-        Some(word) => Failure::usage(words)
-            .hint(format!("did you mean `{word}`? `{spoken} --help` lists what there is")),
-        None => Failure::usage(words).hint(format!("`{spoken} --help`")),
-    }
+    usage::refused(&error.render().to_string(), meant, &spoken)
 }

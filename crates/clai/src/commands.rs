@@ -18,7 +18,6 @@ pub(crate) mod search;
 mod stats;
 mod status;
 pub(crate) mod suggest;
-mod table;
 pub(crate) mod tasks;
 pub(crate) mod times;
 mod welcome;
@@ -26,6 +25,7 @@ pub(crate) mod why;
 mod why_not;
 
 use std::io::Write;
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -121,14 +121,7 @@ impl Call<'_> {
     }
 
     fn page(&self) -> Page {
-        let terminal = self.invocation.terminal.stdout;
-        let size = terminal.then(|| rustix::termios::tcgetwinsize(std::io::stdout()).ok()).flatten();
-        Page {
-            colour: terminal && self.invocation.env.text("NO_COLOR").is_none(),
-            width: size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0),
-            now: self.invocation.clock.unix_ms(),
-            spoken: self.invocation.program.spoken(),
-        }
+        Page { page: kit::Page::of(self.invocation), now: self.invocation.clock.unix_ms() }
     }
 
     /// Asks a daemon that is running.
@@ -201,31 +194,17 @@ impl Call<'_> {
     }
 }
 
-/// What lines are written on.
+/// What lines are written on, and when.
 pub(crate) struct Page {
-    colour: bool,
-    /// Only a terminal has one.
-    width: Option<usize>,
+    page: kit::Page,
     now: i64,
-    spoken: String,
 }
 
-impl Page {
-    fn dim(&self, text: &str) -> String {
-        self.painted("2", text)
-    }
+impl Deref for Page {
+    type Target = kit::Page;
 
-    fn bold(&self, text: &str) -> String {
-        self.painted("1", text)
-    }
-
-    fn painted(&self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[m") } else { text.to_owned() }
-    }
-
-    /// The last line of a screen: what to do next.
-    fn next(&self, command: &str, about: &str) -> String {
-        format!("\nNext:  {} {command}    {about}\n", self.spoken)
+    fn deref(&self) -> &kit::Page {
+        &self.page
     }
 }
 

@@ -52,6 +52,17 @@ pub enum Oversize {
     Truncate,
 }
 
+impl Oversize {
+    /// As it stands in the file.
+    pub fn word(self) -> &'static str {
+        match self {
+            Oversize::Stdin => "stdin",
+            Oversize::Skip => "skip",
+            Oversize::Truncate => "truncate",
+        }
+    }
+}
+
 /// What happens to commands that a person did not type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agents {

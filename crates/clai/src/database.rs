@@ -7,6 +7,7 @@ mod aggregate;
 mod extras;
 mod forget;
 mod query;
+mod replay;
 mod schema;
 mod write;
 
@@ -30,8 +31,16 @@ pub const FILE: &str = "clai.db";
 /// How long to wait for a reader that holds up a checkpoint, or for another process that prepares the database.
 const BUSY: Duration = Duration::from_secs(5);
 
+/// What one transaction should hold at most. In a long history a command changes two pages that no other one changes, so
+/// this is what the cache can hold: a page that has to leave it and is changed again in the same transaction is written
+/// twice, and makes SQLite sign all of the log after it anew (measured at a million commands: 29 reads and writes for
+/// each command with batches of 2048, 15 with these).
+pub const LARGEST_BATCH: usize = 640;
 const CACHE_KB: i64 = 8 * 1024;
-const CHECKPOINT_PAGES: i64 = 8000;
+/// How long the log may become in a burst. The same pages change again and again, and to copy them back less often saves
+/// most of the writing; a pause comes soon, see [`Database::rest`].
+const CHECKPOINT_PAGES: i64 = 32_000;
+const LONG_LOG: u64 = 4 << 20;
 
 #[derive(Debug, Error)]
 pub enum DatabaseError {
@@ -86,6 +95,15 @@ pub struct Database {
     owner: Owner,
     /// None while it is to be read from the disk.
     progress: Option<Progress>,
+    /// As of the last batch.
+    log: Log,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Log {
+    Short,
+    /// Longer than whoever opens the database next should have to read.
+    Long,
 }
 
 impl Database {
@@ -100,7 +118,7 @@ impl Database {
         let path = directory.join(FILE);
         let policy = Policy { busy: BUSY, synchronous };
         let Opened { connection, notes } = store::sqlite::open(&path, &policy, &schema::SCHEMA, unix_ms)?;
-        let mut database = Database { connection, path, owner, progress: None };
+        let mut database = Database { connection, path, owner, progress: None, log: Log::Short };
         database.prepare().map_err(|source| database.failed(source))?;
         database.count()?;
         Ok((database, notes))
@@ -109,28 +127,40 @@ impl Database {
     fn prepare(&mut self) -> rusqlite::Result<()> {
         // What is deleted is overwritten at once, so that `forget` finds no older copies in free pages.
         self.connection.pragma_update(None, "secure_delete", true)?;
-        // Small next to the model, and enough for the pages that a large batch visits.
         self.connection.pragma_update(None, "cache_size", -CACHE_KB)?;
-        // In a burst the same pages change again and again: copying them back less often saves most of the writing.
         self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
         self.connection.set_prepared_statement_cache_capacity(32);
         Ok(())
     }
 
-    /// Gives every command of the person in the order they ended, also those that were imported later.
-    pub fn replay(&self, mut learn: impl FnMut(&Ran)) -> Result<u64> {
-        aggregate::replay(&self.connection, "true ORDER BY ts, id", [], |_, ran| learn(ran))
-            .map_err(|source| self.failed(source))
-    }
-
-    /// When the latest command ended.
-    pub fn newest(&self) -> Result<Option<i64>> {
-        let newest = self.connection.query_row("SELECT max(ts) FROM command_event", [], |row| row.get(0));
-        newest.map_err(|source| self.failed(source))
-    }
-
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether there is anything to [`Database::rest`] for.
+    pub fn is_at_rest(&self) -> bool {
+        !self.has_uncounted() && self.log == Log::Short
+    }
+
+    /// For the end of a burst: counts what is uncounted, and folds a long log into the database. Where somebody reads,
+    /// the log stays for the next time.
+    pub fn rest(&mut self) -> Result<()> {
+        self.count()?;
+        if std::mem::replace(&mut self.log, Log::Short) == Log::Short {
+            return Ok(());
+        }
+        let fold = || {
+            self.connection.busy_timeout(Duration::ZERO)?;
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        };
+        let folded = fold().and(self.connection.busy_timeout(BUSY));
+        folded.map_err(|source| self.failed(source))
+    }
+
+    fn measure_log(&self) -> Log {
+        let log = self.path.with_file_name(format!("{FILE}-wal"));
+        let length = log.metadata().map_or(0, |log| log.len());
+        if length > LONG_LOG { Log::Long } else { Log::Short }
     }
 
     fn failed(&self, source: rusqlite::Error) -> DatabaseError {
@@ -146,17 +176,19 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `None` where there is no database yet.
+    /// `None` where there is no database yet. One of an older version is migrated first.
     pub fn open(directory: &Path, unix_ms: i64) -> Result<Option<Reader>> {
         let path = directory.join(FILE);
-        if path.symlink_metadata().is_err() {
-            return Ok(None);
-        }
-        let policy = Policy { busy: BUSY, synchronous: Synchronous::Normal };
-        let Opened { connection, .. } = store::sqlite::open(&path, &policy, &schema::SCHEMA, unix_ms)?;
-        let reader = Reader { connection, path };
-        reader.connection.pragma_update(None, "query_only", true).map_err(|source| reader.failed(source))?;
-        Ok(Some(reader))
+        let read = || store::sqlite::read(&path, BUSY, &schema::SCHEMA);
+        let connection = match read() {
+            Err(SqliteError::Older { .. }) => {
+                let policy = Policy { busy: BUSY, synchronous: Synchronous::Normal };
+                store::sqlite::open(&path, &policy, &schema::SCHEMA, unix_ms)?;
+                read()?
+            }
+            done => done?,
+        };
+        Ok(connection.map(|connection| Reader { connection, path }))
     }
 
     fn failed(&self, source: rusqlite::Error) -> DatabaseError {

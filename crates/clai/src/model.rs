@@ -18,7 +18,7 @@ pub(crate) use aggregates::{Aggregates, Scope, Seen, TemplateId, Use};
 pub use aggregates::{GLOBAL, ScoreRow, TransitionRow};
 pub(crate) use decay::Decayed;
 pub(crate) use ids::IdMap;
-pub(crate) use lines::{Line, LineId, Lines, Outcome};
+pub(crate) use lines::{Line, LineId, Lines, Outcome, Program, is_whole};
 pub(crate) use trail::{Link, Step, StepId, Trail};
 
 use crate::command::{Ran, SessionId};
@@ -26,8 +26,8 @@ use crate::command::{Ran, SessionId};
 /// Commands of one repository in different sessions belong together when they are at most this far apart.
 pub const SAME_REPO_WINDOW_MS: i64 = 5 * 60 * 1000;
 
-/// After so many other commands the last one of a session or repository is over. The same in the database's fold.
-const REACH: u32 = 50_000;
+/// After so many other commands the last one of a session or repository is over.
+pub(crate) const REACH: u32 = 50_000;
 
 /// How many sessions and directories are remembered before those that have left the trail are dropped.
 const PLACES_KEPT: usize = 8192;

@@ -7,7 +7,7 @@ mod seed;
 
 use crate::command::{Place, Ran, SessionId, Template};
 use crate::danger::danger;
-use crate::model::{Line, Model, Scope, TemplateId, Use};
+use crate::model::{Line, LineId, Model, Scope, TemplateId, Use, is_whole};
 
 pub use blend::Weights;
 
@@ -121,8 +121,9 @@ impl Engine {
         &self.model
     }
 
-    pub fn weights(&self) -> &Weights {
-        &self.weights
+    /// `None` for a scorer that learns none.
+    pub fn learned_weights(&self) -> Option<&Weights> {
+        (self.scorer == Scorer::Blend).then_some(&self.weights)
     }
 
     /// Takes in a command that has ended: first how well it was foreseen, then the command itself.
@@ -130,6 +131,12 @@ impl Engine {
         if self.scorer == Scorer::Blend {
             self.weights.learn(&self.model, ran);
         }
+        self.model.learn(ran);
+    }
+
+    /// Takes in a command and leaves the weights as they are: because they have seen it already, or because nothing of it
+    /// may last.
+    pub fn take_in(&mut self, ran: &Ran) {
         self.model.learn(ran);
     }
 
@@ -159,32 +166,30 @@ enum Filled {
 }
 
 /// The line that a template was last seen as: in this repository, else anywhere.
-fn fill(model: &Model, scope: Scope, template: TemplateId) -> Option<(&Line, Filled)> {
-    let line = |used: &Use| model.lines.get(used.line);
+fn fill(model: &Model, scope: Scope, template: TemplateId) -> Option<(LineId, Filled)> {
+    let line = |used: &Use| Some(used.line).filter(|line| model.lines.get(*line).is_some());
     if let Some(line) = model.aggregates.used_in(scope, template).and_then(line) {
         return Some((line, Filled::Here));
     }
-    let line = line(model.aggregates.used(template)?)?;
-    let has_slots = model.aggregates.name(template).is_none_or(|name| **name != *line.text);
-    Some((line, if has_slots { Filled::Elsewhere } else { Filled::Here }))
+    Some((line(model.aggregates.used(template)?)?, Filled::Elsewhere))
 }
 
 /// Neither blank nor typed already, not what was waved away, not what did not work, and nothing with a hole where a secret
 /// was.
 fn may_offer(model: &Model, ask: &Ask<'_>, command: &str) -> bool {
-    let known = || model.lines.find(command).and_then(|id| model.lines.get(id));
-    fits(ask, command) && known().is_none_or(Line::is_worth_offering) && !model.is_dismissed(command)
+    match model.lines.find(command).and_then(|id| model.lines.get(id)) {
+        Some(line) => may_offer_line(model, ask, line),
+        None => goes_on(ask, command) && is_whole(command) && !model.is_dismissed(command),
+    }
 }
 
 /// [`may_offer`] for a line at hand.
 fn may_offer_line(model: &Model, ask: &Ask<'_>, line: &Line) -> bool {
-    fits(ask, &line.text) && line.is_worth_offering() && !model.is_dismissed(&line.text)
+    line.is_whole && line.is_worth_offering() && goes_on(ask, &line.text) && !model.is_dismissed(&line.text)
 }
 
-fn fits(ask: &Ask<'_>, command: &str) -> bool {
-    let has_hole = || command.contains('<') && command.contains("<secret:");
-    let is_more = command.len() > ask.prefix.len() && command.starts_with(ask.prefix);
-    is_more && !has_hole() && !command.trim_ascii_start().is_empty()
+fn goes_on(ask: &Ask<'_>, command: &str) -> bool {
+    command.len() > ask.prefix.len() && command.starts_with(ask.prefix)
 }
 
 fn name_of(model: &Model, template: Option<TemplateId>) -> Option<Template> {

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::command::Shell;
+use crate::config::Oversize;
 
 /// What the script of a shell is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,7 +16,9 @@ pub struct Options {
     pub daemon: PathBuf,
     /// What the hook may spend on connecting and writing; the hook itself holds it to 10 to 20.
     pub timeout_ms: u16,
+    pub oversize: Oversize,
     pub hints: Hints,
+    pub shells: Loaded,
     pub keys: Keys,
 }
 
@@ -25,6 +28,14 @@ pub enum Hints {
     Shown,
     /// Only when a key asks for it.
     OnKey,
+}
+
+/// In which shells the script does anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loaded {
+    WithAPerson,
+    /// Also in those that nobody types into. They draw no prompt, so that only what is told by `__clai_send` is known.
+    Everywhere,
 }
 
 /// The letters that, with Alt, take the suggestion, show the next one and tell why.
@@ -50,7 +61,9 @@ impl Options {
             hook: directory.join("clai-hook"),
             daemon: directory.join("clai-daemon"),
             timeout_ms: 15,
+            oversize: Oversize::Stdin,
             hints: Hints::Shown,
+            shells: Loaded::WithAPerson,
             keys: Keys::default(),
         }
     }
@@ -63,9 +76,15 @@ pub fn template(shell: Shell, options: &Options) -> String {
         Shell::Zsh => include_str!("shells/zsh.zsh"),
         Shell::Fish => include_str!("shells/fish.fish"),
     };
-    script.replacen(SETTINGS, &settings(shell, options), 1)
+    let everywhere = match options.shells {
+        Loaded::WithAPerson => "0",
+        Loaded::Everywhere => "1",
+    };
+    script.replacen(EVERYWHERE, everywhere, 1).replacen(SETTINGS, &settings(shell, options), 1)
 }
 
+/// What stands in a script for the value of a variable that is not set.
+const EVERYWHERE: &str = "#:everywhere";
 /// The line of a script that the settings take the place of.
 const SETTINGS: &str = "#:settings\n";
 
@@ -75,11 +94,12 @@ fn settings(shell: Shell, options: &Options) -> String {
         Hints::OnKey => "",
     };
     let Keys { accept, cycle, why } = options.keys;
-    let values: [(&str, &[u8]); 8] = [
+    let values: [(&str, &[u8]); 9] = [
         ("clai", options.clai.as_os_str().as_bytes()),
         ("hook", options.hook.as_os_str().as_bytes()),
         ("daemon", options.daemon.as_os_str().as_bytes()),
         ("timeout_ms", &options.timeout_ms.to_string().into_bytes()),
+        ("oversize", options.oversize.word().as_bytes()),
         ("shown", shown.as_bytes()),
         ("key_accept", &accept.to_string().into_bytes()),
         ("key_cycle", &cycle.to_string().into_bytes()),

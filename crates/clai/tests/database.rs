@@ -145,12 +145,12 @@ fn the_tables_and_indexes_are_those_of_the_specification() {
     for (name, description) in &theirs {
         assert_eq!(ours.get(name), Some(description), "{name}");
     }
-    assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations"), 2);
+    assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations"), 3);
     assert_eq!(
         count(&home, "SELECT max(version) FROM schema_migrations"),
         count(&home, "PRAGMA user_version")
     );
-    assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations WHERE applied_ts = 1767225600000"), 2);
+    assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations WHERE applied_ts = 1767225600000"), 3);
 }
 
 #[test]
@@ -280,8 +280,15 @@ fn what_an_agent_typed_is_kept_with_its_tag_and_counted_nowhere() {
     assert_eq!(typed_by(TypedBy::Anyone).len(), 3);
 }
 
+fn replayed(database: &Database) -> Vec<Ran> {
+    let mut replayed = Vec::new();
+    let count = database.replay(|ran| replayed.push(ran.clone())).unwrap();
+    assert_eq!(count, replayed.len() as u64);
+    replayed
+}
+
 #[test]
-fn a_replay_gives_back_what_was_written_in_the_order_of_time() {
+fn a_replay_gives_back_what_was_written_as_it_came() {
     let home = Home::new();
     let mut database = open(&home);
     let mut odd = record("s", NOW - 5, "printf 'é\u{fffd}\n'");
@@ -291,12 +298,92 @@ fn a_replay_gives_back_what_was_written_in_the_order_of_time() {
         place: Place { cwd: "/".into(), repo: None, branch: None },
         ..odd.ran
     };
-    let batch = [record("s", NOW, "late"), odd];
+    let batch = [record("s", NOW, "late"), odd, record("s", NOW, "after")];
     database.write_batch(&batch, Counting::Now).unwrap();
-    let mut replayed = Vec::new();
-    assert_eq!(database.replay(|ran| replayed.push(ran.clone())).unwrap(), 2);
-    assert_eq!(replayed, [batch[1].ran.clone(), batch[0].ran.clone()]);
+    assert_eq!(replayed(&database), batch.map(|record| record.ran));
     assert_eq!(database.newest().unwrap(), Some(NOW));
+}
+
+#[test]
+fn an_import_sorts_what_is_there_and_later_commands_stay_as_they_come() {
+    let home = Home::new();
+    let mut database = open(&home);
+    let lines =
+        |database: &Database| -> Vec<String> { replayed(database).into_iter().map(|ran| ran.line).collect() };
+    database.write_batch(&[record("s", NOW, "b"), record("s", NOW + 9, "d")], Counting::Now).unwrap();
+    database.import(&[record("old", NOW + 5, "c"), record("old", NOW - 5, "a")]).unwrap();
+    database.write_batch(&[record("s", NOW + 20, "f"), record("s", NOW + 10, "e")], Counting::Now).unwrap();
+    assert_eq!(lines(&database), ["a", "b", "c", "d", "f", "e"]);
+    drop(database);
+    assert_eq!(lines(&open(&home)), ["a", "b", "c", "d", "f", "e"]);
+}
+
+#[test]
+fn commands_of_an_older_version_are_replayed_in_the_order_of_time_as_it_did() {
+    let home = Home::new();
+    let mut database = open(&home);
+    database.write_batch(&[record("s", NOW, "b"), record("s", NOW - 9, "a")], Counting::Now).unwrap();
+    drop(database);
+    // As the second version left it.
+    let undo = "DROP TABLE learned; DELETE FROM state WHERE name = 'sorted_to';
+                DELETE FROM schema_migrations WHERE version = 3; PRAGMA user_version = 2";
+    raw(&home).execute_batch(undo).unwrap();
+    assert_eq!(reader(&home).stats().unwrap().commands, 2, "a reader migrates it too");
+    let mut database = open(&home);
+    database.write_batch(&[record("s", NOW - 20, "c")], Counting::Now).unwrap();
+    let lines: Vec<String> = replayed(&database).into_iter().map(|ran| ran.line).collect();
+    assert_eq!(lines, ["a", "b", "c"]);
+}
+
+#[test]
+fn after_a_burst_the_log_is_folded_into_the_database_unless_somebody_reads() {
+    let home = Home::new();
+    let mut database = open(&home);
+    let log = || fs::metadata(directory(&home).join(format!("{FILE}-wal"))).unwrap().len();
+    let burst = |database: &mut Database| {
+        let long = "x".repeat(4000);
+        let batch: Vec<Record> = (0..700).map(|n| record("s", NOW + n, &format!("{n} {long}"))).collect();
+        database.write_batch(&batch, Counting::Later).unwrap();
+        assert!(log() > 4 << 20 && !database.is_at_rest());
+    };
+    burst(&mut database);
+    let reading = raw(&home);
+    reading.execute_batch("BEGIN; SELECT count(*) FROM command_event").unwrap();
+    burst(&mut database);
+    database.rest().unwrap();
+    assert!(log() > 0 && database.is_at_rest(), "not now");
+    reading.execute_batch("COMMIT").unwrap();
+    burst(&mut database);
+    database.rest().unwrap();
+    assert_eq!(log(), 0);
+    let counted = aggregates(&home);
+    database.rebuild_aggregates().unwrap();
+    assert_eq!(aggregates(&home), counted);
+}
+
+#[test]
+fn what_was_learned_is_kept_under_its_name() {
+    let home = Home::new();
+    let database = open(&home);
+    assert_eq!(database.learned("x").unwrap(), None);
+    database.keep_learned("x", &[1, 0, 255]).unwrap();
+    database.keep_learned("x", &[2]).unwrap();
+    drop(database);
+    assert_eq!(open(&home).learned("x").unwrap(), Some(vec![2]));
+}
+
+#[test]
+fn a_reader_cannot_write_and_does_not_touch_what_is_broken() {
+    let home = Home::new();
+    drop(open(&home));
+    drop(reader(&home));
+    let file = directory(&home).join(FILE);
+    let garbage = b"no database at all, whatever its name says".repeat(100);
+    fs::write(&file, &garbage).unwrap();
+    fs::remove_file(directory(&home).join(format!("{FILE}-wal"))).unwrap();
+    let error = Reader::open(&directory(&home), NOW).unwrap_err();
+    assert!(error.to_string().contains(FILE), "{error}");
+    assert_eq!(fs::read(&file).unwrap(), garbage);
 }
 
 #[test]

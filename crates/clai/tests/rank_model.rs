@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use clai::command::{Place, Ran, RepoKey, SessionId};
 use clai::model::{Model, SAME_REPO_WINDOW_MS};
 use clai::normalise::normalise;
-use clai::rank::{Ask, Engine, Scorer};
+use clai::rank::{Ask, Engine, Scorer, Weights};
 use proptest::prelude::*;
 
 const WEEK_MS: f64 = 7.0 * 86_400_000.0;
@@ -109,10 +109,37 @@ proptest! {
         commands.iter().for_each(|ran| rebuilt.learn(ran));
         prop_assert_eq!(asked.model().scores(), rebuilt.model().scores());
         prop_assert_eq!(asked.model().transitions(), rebuilt.model().transitions());
-        prop_assert_eq!(asked.weights(), rebuilt.weights());
+        prop_assert_eq!(asked.learned_weights(), rebuilt.learned_weights());
         if let Some(last) = commands.last() {
             prop_assert_eq!(answer(&asked, last), answer(&rebuilt, last));
         }
+    }
+
+    #[test]
+    fn weights_that_were_kept_and_a_replay_give_the_same_answers(commands in commands()) {
+        let mut before = Engine::new(Scorer::Blend);
+        commands.iter().for_each(|ran| before.learn(ran));
+        let kept = before.learned_weights().unwrap().to_bytes();
+        let mut after = Engine::with_weights(Scorer::Blend, Weights::from_bytes(&kept).unwrap());
+        commands.iter().for_each(|ran| after.take_in(ran));
+        prop_assert_eq!(before.learned_weights(), after.learned_weights());
+        for ran in &commands {
+            prop_assert_eq!(answer(&before, ran), answer(&after, ran));
+            // Also in how they go on.
+            before.learn(ran);
+            after.learn(ran);
+        }
+        prop_assert_eq!(before.learned_weights(), after.learned_weights());
+    }
+
+    #[test]
+    fn bytes_that_are_no_weights_are_none(mut bytes in prop::collection::vec(any::<u8>(), 0..500), cut in any::<prop::sample::Index>()) {
+        prop_assert_eq!(Weights::from_bytes(&bytes), None);
+        let whole = Weights::default().to_bytes();
+        prop_assert_eq!(Weights::from_bytes(&whole), Some(Weights::default()));
+        prop_assert_eq!(Weights::from_bytes(&whole[..cut.index(whole.len())]), None);
+        bytes.splice(0..0, whole);
+        prop_assert_eq!(Weights::from_bytes(&bytes).is_some(), bytes.len() == Weights::default().to_bytes().len());
     }
 
     #[test]
@@ -147,6 +174,19 @@ fn answer(engine: &Engine, now: &Ran) -> clai::rank::Answer {
         tasks: &[],
         passed: &[],
     })
+}
+
+#[test]
+fn what_is_only_taken_in_teaches_no_weights() {
+    let mut engine = Engine::new(Scorer::Blend);
+    for ts in 0..20 {
+        engine.take_in(&ran(1, Some(1), ts, if ts % 2 == 0 { "ls" } else { "make" }, None));
+    }
+    assert_eq!(engine.learned_weights(), Some(&Weights::default()));
+    assert_eq!(engine.model().commands(), 20);
+    engine.learn(&ran(1, Some(1), 20, "ls", None));
+    assert_ne!(engine.learned_weights(), Some(&Weights::default()));
+    assert_eq!(Engine::new(Scorer::Seed).learned_weights(), None);
 }
 
 #[test]

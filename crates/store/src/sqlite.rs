@@ -12,6 +12,7 @@
 mod aside;
 mod log;
 mod migrate;
+mod read;
 
 use std::error::Error;
 use std::fmt;
@@ -34,6 +35,7 @@ use crate::fault::{At, folder_of, with_suffix};
 use crate::lock::{self, LockError};
 use migrate::Work;
 pub use migrate::{Migrated, Schema};
+pub use read::{read, read_foreign};
 
 /// How an owner wants its database opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +84,9 @@ pub enum Note {
 pub enum SqliteError {
     #[error("`{}` has schema {found}, and this {application} knows up to {supported}", path.display())]
     Newer { path: PathBuf, application: &'static str, found: i64, supported: usize },
+    /// Told only to who cannot migrate it.
+    #[error("`{}` has schema {found}, and this {application} needs {supported}", path.display())]
+    Older { path: PathBuf, application: &'static str, found: usize, supported: usize },
     #[error("`{}` is not a regular file", path.display())]
     NotAFile { path: PathBuf },
     #[error(transparent)]
@@ -107,6 +112,7 @@ impl SqliteError {
             SqliteError::Newer { application, .. } => {
                 Some(format!("`cargo xtask install` brings the newest {application}"))
             }
+            SqliteError::Older { .. } => None,
             SqliteError::NotAFile { path } => Some(format!(
                 "`ls -ld {}`, then move it out of the way",
                 places::shell_word(path.as_os_str())
@@ -143,7 +149,7 @@ pub fn open(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Resu
 
 /// The quick way: none if the database is missing, old or broken, which is then looked at under the lock.
 fn open_current(path: &Path, policy: &Policy, schema: &Schema) -> Result<Option<Connection>, SqliteError> {
-    if look(path)? == SharedEntry::Absent || log::is_orphaned(path).at("look at", path)? {
+    if look(path, READ_AND_WRITE)? == SharedEntry::Absent || log::is_orphaned(path).at("look at", path)? {
         return Ok(None);
     }
     match inspect(path, policy, schema) {
@@ -163,7 +169,7 @@ fn prepare(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Resul
         notes.push(aside::set_aside(path, unix_ms, "the database is gone and its log is left".to_owned())?);
     }
     loop {
-        if look(path)? == SharedEntry::Absent {
+        if look(path, READ_AND_WRITE)? == SharedEntry::Absent {
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).at("make", path)?;
         }
         match bring_up(path, policy, schema, unix_ms) {
@@ -245,7 +251,7 @@ enum Log {
 /// Connects and says what is to be done; changes nothing, so that a damaged log is still as it was.
 fn inspect(path: &Path, policy: &Policy, schema: &Schema) -> Result<Found, SqliteError> {
     let sql = |source| SqliteError::Sql { path: path.to_owned(), source };
-    let connection = connect(path, policy).map_err(sql)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, policy.busy).map_err(sql)?;
     let work = schema.needs(migrate::version(&connection).map_err(sql)?, path)?;
     // A broken schema is found here and not by the owner's first query; after the version, because what a newer
     // SQLite wrote may look broken to ours.
@@ -263,15 +269,15 @@ fn inspect(path: &Path, policy: &Policy, schema: &Schema) -> Result<Found, Sqlit
 
 /// A connection that has changed nothing yet, and that will not write when it closes.
 #[expect(clippy::disallowed_methods, reason = "this is the one policy that the ban points to")]
-fn connect(path: &Path, policy: &Policy) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn connect(path: &Path, access: OpenFlags, busy: Duration) -> rusqlite::Result<Connection> {
     // A bare `file:x?mode=memory` would be a URI to SQLite; nothing that starts with a dot or a slash is.
-    let connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
+    let path = Path::new(".").join(path);
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, false)?;
-    connection.busy_timeout(policy.busy)?;
+    connection.busy_timeout(busy)?;
     Ok(connection)
 }
 
@@ -309,13 +315,16 @@ fn close_to_others(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A regular file of ours that we may write, or nothing at all. SQLite itself would follow a link, and would open
-/// what it may not write as if nothing were wrong.
-fn look(path: &Path) -> Result<SharedEntry, SqliteError> {
+const READ_AND_WRITE: Access = Access::READ_OK.union(Access::WRITE_OK);
+
+/// A regular file of ours that we may use as we want, or nothing at all. SQLite itself would follow a link, and would
+/// open what it may not write as if nothing were wrong.
+fn look(path: &Path, wanted: Access) -> Result<SharedEntry, SqliteError> {
+    let action = if wanted == READ_AND_WRITE { "read and write" } else { "read" };
     let entry = places::shared_entry(path, geteuid().as_raw())?;
     match entry {
         SharedEntry::Absent => {}
-        SharedEntry::File => access(path, Access::READ_OK | Access::WRITE_OK).at("read and write", path)?,
+        SharedEntry::File => access(path, wanted).at(action, path)?,
         _ => return Err(SqliteError::NotAFile { path: path.to_owned() }),
     }
     Ok(entry)

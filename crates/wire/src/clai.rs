@@ -5,13 +5,19 @@
 //! bodies; [`raw`] is the form that a shell can write without a process and without escaping.
 
 pub mod raw;
+mod variables;
 
 use serde::{Deserialize, Serialize};
 
 use crate::frame::Cap;
+pub use variables::VARIABLES;
 
 /// The longest message in any dialect: a command of a person fits many times, a pasted file does not.
 pub const CAP: Cap = Cap(256 * 1024);
+
+/// The longest command that a shell puts into a variable. The system would take 131071 bytes for one, and a little more
+/// for all together.
+pub const ORDINARY: usize = 32_768;
 
 /// How a caller speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

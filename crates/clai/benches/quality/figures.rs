@@ -29,7 +29,10 @@ struct Counts {
 #[derive(Clone, Default)]
 pub(crate) struct Figures {
     people: Vec<Counts>,
-    pub(crate) reliability: Reliability,
+    /// Of the first five on the empty line.
+    pub(crate) on_empty: Reliability,
+    /// Of the first one somewhere in each line, for who has seen no other before.
+    pub(crate) on_begun: Reliability,
 }
 
 impl Figures {

@@ -14,7 +14,12 @@ pub(crate) fn replay(people: &[Person], scorer: Scorer) -> Figures {
         for ran in &person.commands {
             let first = suggest(&engine, ran, "", 5, &[]);
             for suggestion in &first {
-                figures.reliability.count(suggestion.confidence, suggestion.command == ran.line);
+                figures.on_empty.count(suggestion.confidence, suggestion.command == ran.line);
+            }
+            if let Some(begun) = begun(&ran.line, engine.model().commands())
+                && let Some(top) = suggest(&engine, ran, begun, 1, &[]).first()
+            {
+                figures.on_begun.count(top.confidence, top.command == ran.line);
             }
             let offered: Vec<(&str, bool)> = first.iter().map(|it| (it.command.as_str(), true)).collect();
             figures.count(ran, &offered, keys(&engine, ran, &first));
@@ -22,6 +27,12 @@ pub(crate) fn replay(people: &[Person], scorer: Scorer) -> Figures {
         }
     }
     figures
+}
+
+/// The line up to some place within it.
+fn begun(line: &str, nth: u64) -> Option<&str> {
+    let cuts: Vec<usize> = line.char_indices().map(|(at, _)| at).skip(1).take(PATIENCE).collect();
+    Some(&line[..*cuts.get((nth.wrapping_mul(0x9e37_79b9) >> 8) as usize % cuts.len().max(1))?])
 }
 
 /// How much is typed until the line stands first.

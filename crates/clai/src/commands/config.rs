@@ -1,9 +1,9 @@
 //! `clai config`: what is set, where each value comes from, and a file to change it in.
 
+use kit::page::Column;
 use kit::{Exit, Failure};
 use serde_json::{Value, json};
 
-use super::table::{Column, aligned};
 use super::{Call, Page};
 use crate::config::{self, Loaded, Setting};
 use crate::daemon::{AskFailure, Reloaded, Request};
@@ -72,7 +72,7 @@ fn to_text(page: &Page, settings: &[Setting], detail: Detail) -> String {
         .map(|it| [value(it), it.origin.word().to_owned(), it.key.meaning.to_owned()])
         .collect();
     let next = page.next("config init", "write a file to change them in");
-    format!("{}{next}", aligned(page, [Column::Left, Column::Dim, Column::Dim], &rows))
+    format!("{}{next}", page.aligned([Column::Left, Column::Dim, Column::Dim], &rows))
 }
 
 fn init(call: &mut Call<'_>) -> Result<Exit, Failure> {

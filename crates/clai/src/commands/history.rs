@@ -1,8 +1,8 @@
 //! `clai history`: the commands that were kept, the newest last.
 
+use kit::page::Column;
 use kit::{Exit, Failure};
 
-use super::table::{Column, aligned};
 use super::times::{self, Since};
 use super::{Call, Page, database_failure};
 use crate::database::{Found, Outcome, Query, TypedBy};
@@ -108,7 +108,7 @@ fn to_text(page: &Page, found: &[Found], tilde: &dyn Fn(&str) -> String) -> Stri
         .collect();
     let columns = [Column::DimRight, Column::Right, Column::DimRight, Column::Dim, Column::Left];
     let next = page.next("search TEXT", "find one among all of them");
-    format!("{}{next}", aligned(page, columns, &rows))
+    format!("{}{next}", page.aligned(columns, &rows))
 }
 
 /// Nothing for what worked or was not told.

@@ -4,12 +4,12 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 use serde::Serialize;
 use wire::clai::CAP;
 use wire::frame::to_line;
 
-use super::table::{Column, aligned};
 use super::{Call, PATIENCE, Page, counted, times};
 use crate::cli::Shell;
 use crate::daemon::{self, Done, Old, Request, WhyNot};
@@ -228,6 +228,6 @@ fn to_text(page: &Page, file: &str, outcome: &Outcome) -> String {
     .filter(|(name, count, _)| *name == "new" || *count > 0)
     .map(|(name, count, words)| [name.to_owned(), text::thousands(count), words.to_owned()])
     .collect();
-    out.push_str(&aligned(page, [Column::Left, Column::Right, Column::Dim], &rows));
+    out.push_str(&page.aligned([Column::Left, Column::Right, Column::Dim], &rows));
     out + &page.next("suggest", "what you will probably run next")
 }

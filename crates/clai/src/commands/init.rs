@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Call;
 use crate::cli::Shell;
-use crate::shells::{self, Hints, Options};
+use crate::shells::{self, Hints, Loaded, Options};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -28,7 +28,9 @@ pub(super) fn run(call: &mut Call<'_>, args: &Args) -> Result<Exit, Failure> {
         hook,
         daemon,
         timeout_ms: u16::try_from(config.hook_timeout_ms).unwrap_or(u16::MAX),
+        oversize: config.oversize,
         hints: if shown { Hints::Shown } else { Hints::OnKey },
+        shells: if config.non_interactive { Loaded::Everywhere } else { Loaded::WithAPerson },
         ..Options::beside(&folder)
     };
     let script = shells::template(args.shell.into(), &options);

@@ -7,10 +7,10 @@ mod measure;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 use serde::Serialize;
 
-use super::table::{Column, aligned};
 use super::{Call, Page, alone};
 use crate::command::Ran;
 use crate::rank::{Engine, Scorer};
@@ -142,7 +142,7 @@ fn to_text(page: &Page, report: &Report) -> String {
         ]
     }));
     let right = Column::Right;
-    out.push_str(&aligned(page, [Column::Left, right, right, right, right, right], &rows));
+    out.push_str(&page.aligned([Column::Left, right, right, right, right, right], &rows));
     out.push_str(&format!(
         "\n{} of them had been run before in exactly this form\n",
         percent(report.seen_before, report.measured)

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 use serde::Serialize;
 
 use super::history::{self, Filter};
-use super::table::{Column, aligned};
 use super::{Call, Page, times};
 use crate::database::{Found, Query};
 
@@ -74,7 +74,7 @@ fn to_text(page: &Page, text: &str, hits: &[Hit], all: usize) -> String {
             [times::age(it.last_ts, page.now), times, it.cmd.clone()]
         })
         .collect();
-    let mut out = aligned(page, [Column::DimRight, Column::DimRight, Column::Left], &rows);
+    let mut out = page.aligned([Column::DimRight, Column::DimRight, Column::Left], &rows);
     if all > hits.len() {
         out.push_str(&format!(
             "  {} more; `-n {all}` shows them\n",

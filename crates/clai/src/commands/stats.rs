@@ -1,8 +1,8 @@
 //! `clai stats`: what the history holds, in numbers.
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 
-use super::table::{Column, aligned};
 use super::{Call, Page, counted, database_failure, times};
 use crate::database::Stats;
 
@@ -40,10 +40,10 @@ fn to_text(page: &Page, stats: &Stats) -> String {
         ["on disk", &format!("{} KB", number(stats.bytes.div_ceil(1024))), ""],
     ]
     .map(|row| row.map(str::to_owned));
-    let mut out = aligned(page, [Column::Dim, Column::Right, Column::Dim], &rows);
+    let mut out = page.aligned([Column::Dim, Column::Right, Column::Dim], &rows);
     out.push_str("\nmost often\n");
     let top: Vec<[String; 2]> =
         stats.top.iter().map(|(template, count)| [number(*count), template.clone()]).collect();
-    out.push_str(&aligned(page, [Column::Right, Column::Left], &top));
+    out.push_str(&page.aligned([Column::Right, Column::Left], &top));
     out + &page.next("replay", "how well this could have been foreseen")
 }

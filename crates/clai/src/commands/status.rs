@@ -1,9 +1,9 @@
 //! `clai status`: how the daemon is.
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 use serde::Serialize;
 
-use super::table::{Column, aligned};
 use super::{Call, Page, counted, pause, times};
 use crate::daemon::{AskFailure, Request, Status};
 
@@ -60,5 +60,5 @@ fn to_text(page: &Page, status: &Status) -> String {
         (_, true) => page.next("resume", "go on"),
         _ => page.next("suggest", "what you will probably run next"),
     };
-    format!("{}{next}", aligned(page, [Column::Dim, Column::Left], &rows))
+    format!("{}{next}", page.aligned([Column::Dim, Column::Left], &rows))
 }

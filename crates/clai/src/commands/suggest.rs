@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kit::page::Column;
 use kit::{Exit, Failure};
 use wire::clai::raw::write_suggestions;
 use wire::clai::{SuggestResponse, Suggestion};
 
-use super::table::{Column, aligned};
 use super::{Call, Page, alone};
 use crate::cli::Shell;
 use crate::daemon::{AskFailure, Explained, Request, Suggest, Why};
@@ -142,5 +142,5 @@ fn to_text(page: &Page, response: &SuggestResponse) -> String {
         .collect();
     let columns = [Column::Dim, Column::Left, Column::DimRight, Column::Dim];
     let next = page.next("why", "what the score is made of");
-    format!("{}{next}", aligned(page, columns, &rows))
+    format!("{}{next}", page.aligned(columns, &rows))
 }

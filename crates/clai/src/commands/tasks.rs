@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 
-use super::table::{Column, aligned};
 use super::{Call, Page, alone};
 use crate::daemon::{AskFailure, Request, Tasks};
 use crate::database::TaskRow;
@@ -53,7 +53,7 @@ fn to_text(page: &Page, tasks: &Tasks) -> String {
         .collect();
     let mut out = match rows.is_empty() {
         true => "no tasks were found here\n".to_owned(),
-        false => aligned(page, [Column::Dim, Column::Left, Column::Dim], &rows),
+        false => page.aligned([Column::Dim, Column::Left, Column::Dim], &rows),
     };
     for note in &tasks.notes {
         out.push_str(&format!("note: {}\n", text::plain(note)));

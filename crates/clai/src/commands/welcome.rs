@@ -1,9 +1,9 @@
 //! `clai` without a word: what to do first.
 
+use kit::page::Column;
 use kit::{Exit, Failure};
 use serde_json::json;
 
-use super::table::{Column, aligned};
 use super::{Call, init};
 use crate::cli::Shell;
 use crate::daemon::{Request, Status};
@@ -40,6 +40,6 @@ pub(super) fn run(call: &mut Call<'_>) -> Result<Exit, Failure> {
             "clai {} · your next command, learned from what you do{knows}\n",
             env!("CARGO_PKG_VERSION")
         );
-        headline + &aligned(page, [Column::Left, Column::Dim], &rows)
+        headline + &page.aligned([Column::Left, Column::Dim], &rows)
     })
 }

@@ -1,8 +1,8 @@
 //! `clai why`: what a suggestion's score is made of.
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 
-use super::table::{Column, aligned};
 use super::{Call, Page, suggest};
 use crate::daemon::{Explained, Why};
 use crate::rank::source;
@@ -101,6 +101,6 @@ fn one(page: &Page, number: usize, it: &Explained) -> String {
     if it.cmd_norm != it.cmd {
         rows.push([String::new(), "template".to_owned(), it.cmd_norm.clone()]);
     }
-    out.push_str(&aligned(page, [Column::Right, Column::Left, Column::Dim], &rows));
+    out.push_str(&page.aligned([Column::Right, Column::Left, Column::Dim], &rows));
     out
 }

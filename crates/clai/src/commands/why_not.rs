@@ -1,8 +1,8 @@
 //! `clai why-not`: what was not kept, or not as it was, and how often.
 
+use kit::page::Column;
 use kit::{Exit, Failure, text};
 
-use super::table::{Column, aligned};
 use super::{Call, Page, times};
 use crate::daemon::{AskFailure, Request, WhyNot};
 use crate::database::{LeftOut, Reason};
@@ -47,7 +47,7 @@ fn to_text(page: &Page, why_not: &WhyNot) -> String {
             [count, words(it), it.detail.clone(), format!("last {}", times::ago(it.last_ts, page.now))]
         })
         .collect();
-    out.push_str(&aligned(page, [Column::Right, Column::Left, Column::Left, Column::Dim], &rows));
+    out.push_str(&page.aligned([Column::Right, Column::Left, Column::Left, Column::Dim], &rows));
     out + &page.next("config show --explain", "the rules, and where each comes from")
 }
 

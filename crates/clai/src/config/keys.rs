@@ -115,7 +115,7 @@ pub const KEYS: &[Key] = &[
         variable: "CLAI_NON_INTERACTIVE",
         kind: Kind::Switch,
         default: "false",
-        meaning: "Also record in shells that nobody types into.",
+        meaning: "Also load in shells that nobody types into. They show no prompt, so only what a script tells `__clai_send` is known.",
     },
     Key {
         name: "debug",

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::database::{Database, Reason, Record};
+use crate::database::{Database, LARGEST_BATCH, Reason, Record};
 
 /// A batch is written when its first record has waited this long: the specification allows 25 to 50 ms.
 const WINDOW: Duration = Duration::from_millis(25);
@@ -210,12 +210,67 @@ impl Inner {
     /// All that waits: what piled up while the last batch was written goes along, so that a burst gets faster and not
     /// slower.
     fn take_batch(&mut self) -> Vec<Record> {
-        let batch = Vec::from(std::mem::take(&mut self.records));
-        (self.in_flight, self.bytes, self.since) = (batch.len(), 0, None);
+        let count = self.records.len().min(LARGEST_BATCH);
+        let batch: Vec<Record> = self.records.drain(..count).collect();
+        self.bytes -= batch.iter().map(weight).sum::<usize>();
+        self.in_flight = batch.len();
+        self.since = self.since.filter(|_| !self.records.is_empty());
         batch
     }
 }
 
 fn weight(record: &Record) -> usize {
     size_of::<Record>() + record.ran.line.len() + record.ran.template.0.len() + record.ran.place.cwd.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::{Place, Ran, SessionId, Shell, Template};
+
+    fn record(ts: i64) -> Record {
+        let place = Place { cwd: "/".to_owned(), repo: None, branch: None };
+        let (session, template, line) =
+            (SessionId("s".to_owned()), Template("ls".to_owned()), "ls".to_owned());
+        let ran = Ran { session, ts, duration_ms: None, exit_code: None, place, line, template };
+        Record { ran, shell: Shell::Bash, actor: None }
+    }
+
+    fn batch(journal: &Journal) -> Vec<i64> {
+        match journal.next(Duration::ZERO) {
+            Work::Batch(batch) => {
+                let stamps = batch.iter().map(|record| record.ran.ts).collect();
+                journal.done(batch.len());
+                stamps
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_piled_up_comes_in_order_and_in_batches_that_are_not_too_large() {
+        let journal = Journal::default();
+        let all = 2 * LARGEST_BATCH as i64 + 7;
+        (0..all).for_each(|ts| journal.push(record(ts)));
+        journal.close();
+        let batches: Vec<Vec<i64>> =
+            std::iter::from_fn(|| Some(batch(&journal)).filter(|it| !it.is_empty())).collect();
+        assert_eq!(batches.iter().map(Vec::len).collect::<Vec<_>>(), [LARGEST_BATCH, LARGEST_BATCH, 7]);
+        assert_eq!(batches.concat(), (0..all).collect::<Vec<_>>());
+        assert_eq!(journal.counters().written, all.cast_unsigned());
+        assert_eq!(journal.lock().bytes, 0);
+    }
+
+    #[test]
+    fn what_could_not_be_written_comes_again_first() {
+        let journal = Journal::default();
+        (0..3).for_each(|ts| journal.push(record(ts)));
+        journal.close();
+        let Work::Batch(first) = journal.next(Duration::ZERO) else { panic!("there is something") };
+        journal.push(record(3));
+        assert!(journal.give_back(first, "full".to_owned()));
+        assert_eq!(journal.counters().trouble.as_deref(), Some("full"));
+        assert_eq!(batch(&journal), [0, 1, 2, 3]);
+        assert_eq!(journal.counters(), Counters { written: 4, ..Counters::default() });
+    }
 }

@@ -16,6 +16,8 @@ use crate::tasks::{self, Discovery, Found, Kind};
 
 /// What a question may spend on reading a project's files. Giving up means fewer tasks in this answer.
 const PATIENCE: Duration = Duration::from_millis(20);
+/// How long what was seen in the files is good for a suggestion: to look takes as long as to think of one.
+const FRESH: Duration = Duration::from_secs(2);
 /// What make may take to print its database.
 const MAKE_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -31,6 +33,15 @@ struct Ready {
     /// What make itself says; taken in place of what its file seems to say.
     by_make: Option<Arc<[tasks::Task]>>,
     offers: Arc<[rank::Task]>,
+    looked: Instant,
+}
+
+/// How new the answer must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    Now,
+    /// At most [`FRESH`].
+    Lately,
 }
 
 /// What a directory offers.
@@ -48,18 +59,26 @@ pub(super) enum Change {
 }
 
 impl Projects {
-    pub(super) fn look(&mut self, directory: &Path) -> Offers {
-        let found = self.discovery.look(directory, Instant::now() + PATIENCE);
-        if let Some(ready) = self.ready.get(directory)
+    pub(super) fn look(&mut self, directory: &Path, age: Age) -> Offers {
+        let now = Instant::now();
+        if age == Age::Lately
+            && let Some(ready) = self.ready.get(directory)
+            && now - ready.looked < FRESH
+        {
+            return Offers { tasks: Arc::clone(&ready.offers), change: Change::None };
+        }
+        let found = self.discovery.look(directory, now + PATIENCE);
+        if let Some(ready) = self.ready.get_mut(directory)
             && Arc::ptr_eq(&ready.found, &found)
         {
+            ready.looked = now;
             return Offers { tasks: Arc::clone(&ready.offers), change: Change::None };
         }
         // As many as the discovery itself remembers.
         if self.ready.len() >= 64 {
             self.ready.clear();
         }
-        let ready = Ready::new(found, None);
+        let ready = Ready::new(found, None, now);
         let tasks = Arc::clone(&ready.offers);
         self.ready.insert(directory.to_owned(), ready);
         Offers { tasks, change: Change::New }
@@ -80,14 +99,14 @@ impl Projects {
     /// Takes what make said about `directory`.
     pub(super) fn put(&mut self, directory: &Path, by_make: Vec<tasks::Task>) {
         if let Some(ready) = self.ready.get_mut(directory) {
-            *ready = Ready::new(Arc::clone(&ready.found), Some(by_make.into()));
+            *ready = Ready::new(Arc::clone(&ready.found), Some(by_make.into()), ready.looked);
         }
     }
 }
 
 impl Ready {
-    fn new(found: Arc<Found>, by_make: Option<Arc<[tasks::Task]>>) -> Ready {
-        let mut ready = Ready { found, by_make, offers: Arc::new([]) };
+    fn new(found: Arc<Found>, by_make: Option<Arc<[tasks::Task]>>, looked: Instant) -> Ready {
+        let mut ready = Ready { found, by_make, offers: Arc::new([]), looked };
         ready.offers = ready
             .tasks()
             .map(|task| rank::Task {

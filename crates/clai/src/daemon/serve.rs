@@ -18,6 +18,11 @@ use super::service::Service;
 /// As many callers at once: every shell keeps one open, and who has more than this many shells loses nothing but the
 /// connection that was silent the longest.
 const CALLERS: usize = 256;
+/// As many of them are served at the same time; who calls then waits in the system's queue, which costs nobody memory.
+/// A storm of hooks would be a thread each otherwise, and what hundreds of threads have touched is never given back.
+const AT_WORK: usize = 16;
+/// … but not for long, so that somebody with a question gets through while others wait for a slow disk.
+const QUEUE_PATIENCE: Duration = Duration::from_millis(20);
 /// A caller that has begun to say something has this long to finish it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long callers may take to be heard out when the daemon ends.
@@ -32,6 +37,7 @@ where
 {
     let callers = Arc::new(Callers::default());
     while !stopping.load(Ordering::SeqCst) {
+        callers.wait_for_a_turn(QUEUE_PATIENCE);
         match listener.accept(Deadline::after(Duration::from_secs(3600))) {
             Ok(Some(connection)) => receive(connection, service, &callers),
             Ok(None) => {}
@@ -136,6 +142,7 @@ fn say(connection: &impl Connection, bytes: &[u8]) -> io::Result<()> {
 
 impl<C: Connection> Read for Stream<C> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.callers.rests(self.id);
         let count = self.connection.read(buffer)?;
         if count > 0 {
             self.callers.got_bytes(self.id);
@@ -153,6 +160,8 @@ struct Callers<C> {
 struct Inner<C> {
     next: u64,
     all: HashMap<u64, Caller<C>>,
+    /// How many of them are being served.
+    at_work: usize,
 }
 
 struct Caller<C> {
@@ -161,11 +170,15 @@ struct Caller<C> {
     heard: Instant,
     /// When the first bytes came of what is not whole yet.
     began: Option<Instant>,
+    is_at_work: bool,
 }
 
 impl<C> Default for Callers<C> {
     fn default() -> Self {
-        Callers { inner: Mutex::new(Inner { next: 0, all: HashMap::new() }), changed: Condvar::new() }
+        Callers {
+            inner: Mutex::new(Inner { next: 0, all: HashMap::new(), at_work: 0 }),
+            changed: Condvar::new(),
+        }
     }
 }
 
@@ -181,8 +194,18 @@ impl<C> Callers<C> {
     }
 
     fn got_bytes(&self, id: u64) {
-        if let Some(caller) = self.lock().all.get_mut(&id) {
+        let mut inner = self.lock();
+        if let Some(caller) = inner.all.get_mut(&id) {
             caller.began.get_or_insert_with(Instant::now);
+        }
+        inner.works(id);
+    }
+
+    /// Nothing more to do for this one until it says something.
+    fn rests(&self, id: u64) {
+        let was_full = self.lock().rests(id);
+        if was_full {
+            self.changed.notify_all();
         }
     }
 
@@ -193,8 +216,17 @@ impl<C> Callers<C> {
     }
 
     fn leave(&self, id: u64) {
-        self.lock().all.remove(&id);
+        let mut inner = self.lock();
+        inner.rests(id);
+        inner.all.remove(&id);
+        drop(inner);
         self.changed.notify_all();
+    }
+
+    /// Waits until fewer than [`AT_WORK`] are being served; gives up after `patience`.
+    fn wait_for_a_turn(&self, patience: Duration) {
+        let full = |inner: &mut Inner<C>| inner.at_work >= AT_WORK;
+        let _ = self.changed.wait_timeout_while(self.lock(), patience, full);
     }
 
     fn wait_for_change(&self, patience: Duration) {
@@ -206,19 +238,44 @@ impl<C> Callers<C> {
     }
 }
 
+impl<C> Inner<C> {
+    fn works(&mut self, id: u64) {
+        if let Some(caller) = self.all.get_mut(&id).filter(|caller| !caller.is_at_work) {
+            caller.is_at_work = true;
+            self.at_work += 1;
+        }
+    }
+
+    /// Says whether there was no turn for anybody else until now.
+    fn rests(&mut self, id: u64) -> bool {
+        let was_full = self.at_work >= AT_WORK;
+        if let Some(caller) = self.all.get_mut(&id).filter(|caller| caller.is_at_work) {
+            caller.is_at_work = false;
+            self.at_work -= 1;
+        }
+        was_full
+    }
+
+    fn longest_silent(&self) -> Option<u64> {
+        let resting = self.all.iter().filter(|(_, caller)| !caller.is_at_work);
+        resting.min_by_key(|(_, caller)| caller.heard).map(|(id, _)| *id)
+    }
+}
+
 impl<C: Connection> Callers<C> {
     /// Makes room where there is none: who was silent the longest has to call again.
     fn enter(&self, handle: C) -> u64 {
         let mut inner = self.lock();
         if inner.all.len() >= CALLERS
-            && let Some(silent) = inner.all.iter().min_by_key(|(_, caller)| caller.heard).map(|(id, _)| *id)
+            && let Some(silent) = inner.longest_silent()
             && let Some(caller) = inner.all.remove(&silent)
         {
             let _ = caller.handle.shutdown();
         }
         let id = inner.next;
         inner.next += 1;
-        inner.all.insert(id, Caller { handle, heard: Instant::now(), began: None });
+        inner.all.insert(id, Caller { handle, heard: Instant::now(), began: None, is_at_work: false });
+        inner.works(id);
         id
     }
 

@@ -27,7 +27,7 @@ use super::request::{Done, Request, Status};
 use crate::command::Place;
 use crate::config::{Config, Loaded};
 use crate::database::{Database, DatabaseError, Reader, Reason};
-use crate::rank::Engine;
+use crate::rank::{Engine, Weights};
 use crate::repo::{self, Repo, Resolver, Since};
 use manage::{NOT_PAUSED, PAUSED_UNTIL};
 
@@ -80,7 +80,7 @@ impl Service {
     ) -> Result<Service, DatabaseError> {
         next::sweep(&world.runtime);
         let paused = database.state(PAUSED_UNTIL)?.unwrap_or(NOT_PAUSED);
-        let (engine, latest) = learn(database, &config)?;
+        let (engine, latest) = learn(database, &config, kept_weights(database)?)?;
         Ok(Service {
             journal,
             config: RwLock::new(config),
@@ -114,7 +114,8 @@ impl Service {
             Request::RebuildAggregates => {
                 self.ordered(|database| database.rebuild_aggregates().map(|()| DONE))
             }
-            Request::Flush => self.ordered(|database| database.count().map(|()| DONE)),
+            // Orders come after all that was said before.
+            Request::Flush => self.ordered(|_| Ok(DONE)),
             Request::Feedback { line, action } => self.feedback(line, action),
             Request::Tasks { cwd } => to_json(&self.tasks(&cwd)),
             Request::Import { shell, commands } => self.import(shell, commands),
@@ -193,12 +194,20 @@ impl Service {
         }
         self.latest_ms.fetch_max(record.ran.ts, Ordering::Relaxed);
         let mut engine = self.engine();
-        if memory != Memory::DatabaseOnly && ingest::is_worth_learning(&record.ran) {
-            engine.learn(&record.ran);
+        match memory {
+            Memory::Both if ingest::is_worth_learning(&record.ran) => engine.learn(&record.ran),
+            // Weights are kept, and of this nothing may be.
+            Memory::ModelOnly if ingest::is_worth_learning(&record.ran) => engine.take_in(&record.ran),
+            _ => {}
         }
         if memory != Memory::ModelOnly {
             self.journal.push(record);
         }
+    }
+
+    /// What was learned about weighing from all that was pushed so far, and perhaps a little more.
+    pub(super) fn weights(&self) -> Option<Weights> {
+        self.engine().learned_weights().cloned()
     }
 
     fn rules<'a>(&'a self, config: &'a Config, now_ms: i64) -> Rules<'a> {
@@ -232,9 +241,27 @@ impl Service {
 
 const DONE: Done = Done { done: true };
 
-/// An engine that knows what the database holds, and the latest time in it.
-fn learn(database: &Database, config: &Config) -> Result<(Engine, i64), DatabaseError> {
-    let mut engine = Engine::new(config.scorer);
+/// How the weights of the blend are called in the table of what was learned.
+const WEIGHTS: &str = "blend";
+
+pub(super) fn keep_weights(database: &Database, weights: &Weights) -> Result<(), DatabaseError> {
+    database.keep_learned(WEIGHTS, &weights.to_bytes())
+}
+
+/// `None` also for those of another version, whose signals were others.
+fn kept_weights(database: &Database) -> Result<Option<Weights>, DatabaseError> {
+    Ok(database.learned(WEIGHTS)?.and_then(|bytes| Weights::from_bytes(&bytes)))
+}
+
+/// An engine that knows what the database holds, and the latest time in it. Weights that have seen it all are taken as
+/// they are: to learn them anew takes longer than all the rest.
+fn learn(
+    database: &Database,
+    config: &Config,
+    weights: Option<Weights>,
+) -> Result<(Engine, i64), DatabaseError> {
+    let take_in = if weights.is_some() { Engine::take_in } else { Engine::learn };
+    let mut engine = Engine::with_weights(config.scorer, weights.unwrap_or_default());
     let mut latest = i64::MIN;
     let mut dismissed = database.dismissed()?.into_iter().peekable();
     database.replay(|ran| {
@@ -243,7 +270,7 @@ fn learn(database: &Database, config: &Config) -> Result<(Engine, i64), Database
             engine.dismiss(&line);
         }
         if ingest::is_worth_learning(ran) {
-            engine.learn(ran);
+            take_in(&mut engine, ran);
         }
     })?;
     dismissed.for_each(|(_, line)| engine.dismiss(&line));

@@ -9,8 +9,9 @@ use kit::invocation::Clock;
 use kit::log::Log;
 
 use super::journal::{FULL_BATCH, Journal, Work};
-use super::service::Service;
+use super::service::{self, Service};
 use crate::database::{Counting, Database, Record};
+use crate::rank::Weights;
 
 /// How long to leave a disk alone that did not take a batch.
 const RETRY: Duration = Duration::from_secs(1);
@@ -30,36 +31,37 @@ pub(super) struct Writer {
     clock: Clock,
     log: Log,
     days: Days,
+    /// The weights as they were last kept.
+    kept: Option<Weights>,
 }
 
 impl Writer {
     pub(super) fn new(database: Database, service: &Arc<Service>, clock: Clock, log: Log) -> Writer {
         let days = Days::starting(clock.unix_ms(), Instant::now());
         let journal = Arc::clone(&service.journal);
-        Writer { database, service: Arc::clone(service), journal, clock, log, days }
+        Writer { database, service: Arc::clone(service), journal, clock, log, days, kept: service.weights() }
     }
 
     /// Until the journal is closed and empty.
     pub(super) fn run(mut self) {
         loop {
-            // While something is uncounted, a pause is the end of the burst.
-            let idle = if self.database.has_uncounted() { PAUSE } else { LOOK_UP };
+            let idle = if self.database.is_at_rest() { LOOK_UP } else { PAUSE };
             match self.journal.next(idle) {
                 Work::Batch(batch) => self.write(batch),
                 Work::Order(order) => order(&mut self.database),
-                Work::Idle => self.count(),
+                Work::Idle => self.rest(),
                 Work::Over => break,
             }
             self.count_left_out();
             self.purge_daily();
         }
         self.count_left_out();
-        self.count();
+        self.rest();
     }
 
-    /// What cannot be counted now is counted with the next batch, or by the next daemon.
-    fn count(&mut self) {
-        let _ = self.database.count();
+    /// What cannot be done now is done after the next batch, or by the next daemon.
+    fn rest(&mut self) {
+        let _ = self.database.rest();
     }
 
     fn write(&mut self, batch: Vec<Record>) {
@@ -68,6 +70,7 @@ impl Writer {
         match self.database.write_batch(&batch, counting) {
             Ok(()) => {
                 let was_in_trouble = self.journal.counters().trouble.is_some();
+                self.keep_weights();
                 self.journal.done(batch.len());
                 if was_in_trouble {
                     self.note("recovered", &[]);
@@ -84,6 +87,17 @@ impl Writer {
                 }
                 self.journal.rest(RETRY);
             }
+        }
+    }
+
+    /// After the commands that they were learned from. What cannot be kept now is kept with the next batch.
+    fn keep_weights(&mut self) {
+        let weights = self.service.weights();
+        if weights != self.kept
+            && let Some(weights) = &weights
+            && service::keep_weights(&self.database, weights).is_ok()
+        {
+            self.kept = Some(weights.clone());
         }
     }
 

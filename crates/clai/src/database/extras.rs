@@ -126,19 +126,24 @@ impl Database {
 
     /// A value that survives a restart.
     pub fn state(&self, name: &str) -> Result<Option<i64>> {
-        let found =
-            self.connection.query_row("SELECT value FROM state WHERE name = ?1", [name], |row| row.get(0));
-        found.optional().map_err(|source| self.failed(source))
+        state(&self.connection, name).map_err(|source| self.failed(source))
     }
 
     pub fn set_state(&self, name: &str, value: Option<i64>) -> Result<()> {
-        let done = match value {
-            Some(value) => self
-                .connection
-                .execute("INSERT OR REPLACE INTO state(name, value) VALUES (?1, ?2)", params![name, value]),
-            None => self.connection.execute("DELETE FROM state WHERE name = ?1", [name]),
-        };
-        done.map(drop).map_err(|source| self.failed(source))
+        set_state(&self.connection, name, value).map_err(|source| self.failed(source))
+    }
+
+    /// What was learned under this name, as it was kept.
+    pub fn learned(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let sql = "SELECT value FROM learned WHERE name = ?1";
+        let found = self.connection.query_row(sql, [name], |row| row.get(0));
+        found.optional().map_err(|source| self.failed(source))
+    }
+
+    pub fn keep_learned(&self, name: &str, value: &[u8]) -> Result<()> {
+        let sql = "INSERT OR REPLACE INTO learned(name, value) VALUES (?1, ?2)";
+        let kept = (|| self.connection.prepare_cached(sql)?.execute(params![name, value]))();
+        kept.map(drop).map_err(|source| self.failed(source))
     }
 }
 
@@ -146,6 +151,25 @@ impl Reader {
     pub fn left_out(&self) -> Result<Vec<LeftOut>> {
         left_out(&self.connection).map_err(|source| self.failed(source))
     }
+}
+
+pub(super) fn state(connection: &rusqlite::Connection, name: &str) -> rusqlite::Result<Option<i64>> {
+    let sql = "SELECT value FROM state WHERE name = ?1";
+    connection.query_row(sql, [name], |row| row.get(0)).optional()
+}
+
+pub(super) fn set_state(
+    connection: &rusqlite::Connection,
+    name: &str,
+    value: Option<i64>,
+) -> rusqlite::Result<()> {
+    let done = match value {
+        Some(value) => connection
+            .prepare_cached("INSERT OR REPLACE INTO state(name, value) VALUES (?1, ?2)")?
+            .execute(params![name, value]),
+        None => connection.execute("DELETE FROM state WHERE name = ?1", [name]),
+    };
+    done.map(drop)
 }
 
 fn left_out(connection: &rusqlite::Connection) -> rusqlite::Result<Vec<LeftOut>> {

@@ -5,7 +5,7 @@ use store::sqlite::rusqlite::params;
 
 pub(super) const SCHEMA: Schema = Schema {
     application: "clai",
-    migrations: &[SPECIFIED, FURTHER],
+    migrations: &[SPECIFIED, FURTHER, LEARNED],
     mirror: Some(|transaction, migrated| {
         let sql = "INSERT INTO schema_migrations(version, applied_ts) VALUES (?1, ?2)";
         transaction.execute(sql, params![migrated.version as i64, migrated.unix_ms]).map(drop)
@@ -107,4 +107,15 @@ CREATE TABLE state (
   name          TEXT PRIMARY KEY,
   value         INTEGER NOT NULL
 ) WITHOUT ROWID;
+";
+
+/// What was learned and is no count. And how far commands are learned in the order of time, see
+/// [`super::Database::replay`]: until now all were.
+const LEARNED: &str = "
+CREATE TABLE learned (
+  name          TEXT PRIMARY KEY,
+  value         BLOB NOT NULL
+) WITHOUT ROWID;
+
+INSERT INTO state(name, value) SELECT 'sorted_to', coalesce(max(id), 0) FROM command_event;
 ";

@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use store::sqlite::rusqlite::{self, Connection, OptionalExtension, params};
 
 use super::aggregate::{Counting, MOST_UNCOUNTED, Progress};
+use super::extras::set_state;
+use super::replay::{SORTED_TO, last_id};
 use super::{Database, Owner, Record, Result, Session, shell_name};
 
 /// Whether the same command may already be there.
@@ -41,6 +43,11 @@ impl Database {
             self.progress = Some(progress);
             Ok(count)
         })();
+        self.log = self.measure_log();
+        if self.progress.as_ref().is_some_and(|progress| progress.uncounted.len() >= MOST_UNCOUNTED) {
+            // The batch is written, whatever becomes of this: what is not counted now is counted later.
+            let _ = self.count();
+        }
         written.map_err(|source| self.failed(source))
     }
 }
@@ -70,7 +77,10 @@ fn write(
             None => progress.add(id, &record.ran),
         }
     }
-    if counting == Counting::Now || progress.uncounted.len() >= MOST_UNCOUNTED {
+    if repeats == Repeats::Skip {
+        set_state(&transaction, SORTED_TO, Some(last_id(&transaction)?))?;
+    }
+    if counting == Counting::Now {
         progress.count(&transaction)?;
     }
     transaction.commit()?;

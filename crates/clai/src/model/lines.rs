@@ -14,6 +14,9 @@ pub(crate) struct LineId(pub(crate) u32);
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) text: Arc<str>,
+    /// Of the text, which lies elsewhere in memory: to look there for every line of an answer takes longer than the rest.
+    pub(crate) program: Program,
+    pub(crate) is_whole: bool,
     pub(crate) template: TemplateId,
     pub(crate) uses: Decayed,
     pub(crate) runs: u32,
@@ -48,6 +51,25 @@ impl Line {
     /// unless someone insists (three runs of a test that keeps failing are meant).
     pub(crate) fn is_worth_offering(&self) -> bool {
         self.latest_outcome != Outcome::NotACommand && (self.worked > 0 || self.runs >= 3)
+    }
+}
+
+/// Not blank, and without a hole where a secret was.
+pub(crate) fn is_whole(text: &str) -> bool {
+    let has_hole = || text.contains('<') && text.contains("<secret:");
+    !text.trim_ascii_start().is_empty() && !has_hole()
+}
+
+/// The hash of a line's first word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Program(u32);
+
+impl Program {
+    pub(crate) fn of(line: &str) -> Program {
+        // FNV-1a: two programs of one person that share it cost one wrong count.
+        let word = line.split_ascii_whitespace().next().unwrap_or_default();
+        let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        Program(word.bytes().fold(0x811c_9dc5, mix))
     }
 }
 
@@ -90,6 +112,8 @@ impl Lines {
         let uses = Decayed::first(ts);
         self.heat.push(uses.heat());
         self.all.push(Some(Line {
+            program: Program::of(text),
+            is_whole: is_whole(text),
             text: name,
             template,
             uses,
@@ -111,23 +135,20 @@ impl Lines {
 
     /// Of the lines that begin with `prefix` the most used, lately more than long ago; at most `most`.
     pub(crate) fn hottest(&self, prefix: &str, most: usize) -> Vec<LineId> {
-        let mut hottest: BinaryHeap<Reverse<Hot>> = BinaryHeap::with_capacity(most + 1);
-        let mut bar = f64::NEG_INFINITY;
-        let mut look = |id: LineId, heat: f64| {
-            if hottest.len() < most || heat > bar {
-                hottest.push(Reverse(Hot(heat, id)));
-                if hottest.len() > most {
-                    hottest.pop();
-                }
-                bar = hottest.peek().map_or(bar, |Reverse(Hot(heat, _))| *heat);
-            }
-        };
+        /// Nearly all of them are cold, and so many are compared at once as fast as one.
+        const AT_ONCE: usize = 16;
+        let mut hottest = Hottest { most, heap: BinaryHeap::with_capacity(most + 1), bar: f64::NEG_INFINITY };
         if prefix.is_empty() {
-            self.heat.iter().enumerate().for_each(|(id, heat)| look(LineId(id as u32), *heat));
+            for (at, heats) in self.heat.chunks(AT_ONCE).enumerate() {
+                if heats.iter().fold(false, |any, heat| any | (*heat > hottest.bar)) {
+                    let ids = (at * AT_ONCE) as u32..;
+                    ids.zip(heats).for_each(|(id, heat)| hottest.look(LineId(id), *heat));
+                }
+            }
         } else {
-            self.with_prefix(prefix).iter().for_each(|id| look(*id, self.heat[id.0 as usize]));
+            self.with_prefix(prefix).iter().for_each(|id| hottest.look(*id, self.heat[id.0 as usize]));
         }
-        hottest.into_sorted_vec().into_iter().map(|Reverse(Hot(_, id))| id).collect()
+        hottest.heap.into_sorted_vec().into_iter().map(|Reverse(Hot(_, id))| id).collect()
     }
 
     /// Sorted by text.
@@ -171,6 +192,26 @@ impl Lines {
 
     fn text(&self, id: LineId) -> &str {
         self.get(id).map_or("", |line| &line.text)
+    }
+}
+
+/// The hottest of those that were looked at.
+struct Hottest {
+    most: usize,
+    heap: BinaryHeap<Reverse<Hot>>,
+    /// What the next one has to exceed.
+    bar: f64,
+}
+
+impl Hottest {
+    fn look(&mut self, id: LineId, heat: f64) {
+        if heat > self.bar {
+            self.heap.push(Reverse(Hot(heat, id)));
+            if self.heap.len() > self.most {
+                self.heap.pop();
+                self.bar = self.heap.peek().map_or(heat, |Reverse(Hot(heat, _))| *heat);
+            }
+        }
     }
 }
 

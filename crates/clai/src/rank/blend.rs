@@ -38,8 +38,7 @@ pub(super) fn suggest(model: &Model, weights: &Weights, ask: &Ask<'_>) -> Answer
             dangerous: false,
         })
         .collect();
-    ranked.sort_by(Ranked::order);
-    ranked.truncate(4 * (ask.limit + JUDGED));
+    keep_best(&mut ranked, 4 * (ask.limit + JUDGED));
     for ranked in ranked.iter_mut().take(ask.limit + JUDGED) {
         ranked.dangerous = danger(&ranked.candidate.text).is_some();
         if ranked.dangerous {
@@ -50,13 +49,25 @@ pub(super) fn suggest(model: &Model, weights: &Weights, ask: &Ask<'_>) -> Answer
     ranked.retain(|ranked| !ranked.dangerous || ranked.candidate.line.is_some());
     ranked.sort_by(Ranked::order);
     let shown = distinct_first(ranked).into_iter().take(ask.limit);
-    let suggestions: Vec<Suggestion> = shown.map(|ranked| ranked.explain(model, weights, ask)).collect();
+    let mut suggestions: Vec<Suggestion> = shown.map(|ranked| ranked.explain(model, weights, ask)).collect();
+    // Only one of them can be it.
+    let total: f64 = suggestions.iter().map(|suggestion| suggestion.confidence).sum();
+    suggestions.iter_mut().for_each(|suggestion| suggestion.confidence /= total.max(1.0));
     let scope = model.aggregates.scope(ask.place.repo.as_ref());
     Answer {
         last: name_of(model, model.template_at(model.previous(ask.session, scope, ask.now))),
         used_sources: source::ALL.into_iter().filter(|name| used(&suggestions, name)).collect(),
         suggestions,
     }
+}
+
+/// The best `count`, in order.
+fn keep_best(ranked: &mut Vec<Ranked<'_>>, count: usize) {
+    if ranked.len() > count {
+        ranked.select_nth_unstable_by(count, Ranked::order);
+        ranked.truncate(count);
+    }
+    ranked.sort_by(Ranked::order);
 }
 
 fn gather(model: &Model, ask: &Ask<'_>) -> Vec<Candidate> {
@@ -99,7 +110,7 @@ impl Ranked<'_> {
         Suggestion {
             template: name_of(model, self.candidate.template).unwrap_or_else(template),
             score: why.iter().map(|part| part.score).sum(),
-            confidence: self.chance,
+            confidence: weights.confidence(ask.prefix, self.chance),
             reasons: why.iter().filter(speaks).map(|part| part.name).collect(),
             command,
             why,

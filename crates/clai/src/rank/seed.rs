@@ -29,10 +29,17 @@ pub(super) fn suggest(model: &Model, ask: &Ask<'_>) -> Answer {
         && let Some(mut entry) = queue.pop()
     {
         let (command, filled) = match entry.what {
-            What::Learned(id) => match fill(model, scope, id) {
-                Some((line, filled)) => (line.text.to_string(), filled),
-                None => continue,
-            },
+            What::Learned(id) => {
+                let filled = fill(model, scope, id);
+                let Some((line, filled)) =
+                    filled.and_then(|(id, filled)| Some((model.lines.get(id)?, filled)))
+                else {
+                    continue;
+                };
+                // Without slots there are no arguments that could come from elsewhere.
+                let has_slots = aggregates.name(id).is_none_or(|name| **name != *line.text);
+                (line.text.to_string(), if has_slots { filled } else { Filled::Here })
+            }
             What::Offered(at) => (table.offered[at].1.command.clone(), Filled::Here),
         };
         if !may_offer(model, ask, &command) {

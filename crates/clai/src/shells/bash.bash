@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # clai for bash. What you run goes to clai's daemon; what may come next stands dim above the prompt, and a key takes it.
 # CLAI_OFF=1 switches it off in this shell. No DEBUG trap; one small process per command, none for the hint.
-if [[ $- == *i* || ${CLAI_NON_INTERACTIVE-} == 1 ]] && ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
+if [[ $- == *i* || ${CLAI_NON_INTERACTIVE-#:everywhere} == @(1|on|true|yes) ]] && ((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1] >= 404)); then
 __clai_bash=$((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))
 #:settings
 
@@ -35,7 +35,7 @@ __clai_begin() {
   # What an earlier shell of this number left is not ours.
   [[ -s $file ]] && : >|"$file"
   [[ -x $__clai_hook ]] &&
-    CLAI_SHELL=bash CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms "$__clai_hook" session-start </dev/null >/dev/null
+    CLAI_SHELL=bash CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms "$__clai_hook" session-start </dev/null >/dev/null
   [[ -s $file ]] && IFS= read -r id <"$file"
   if [[ -z $id ]]; then
     id=$(builtin printf '%s' "$HOSTNAME $$ ${EPOCHSECONDS-$(command date +%s)} $RANDOM $RANDOM $RANDOM" | command sha256sum)
@@ -55,25 +55,34 @@ __clai_begin() {
 
 # First of what runs before the prompt. `PS0` has noted when the line began, and not for an empty one.
 __clai_before_prompt() {
-  local code=$? line='' now
+  local code=$? line='' entry='' number=0
   if [[ -n $__clai_began ]]; then
-    __clai_clock
-    [[ -z ${CLAI_OFF-} && ${CLAI_NO_RECORD-} != 1 ]] && __clai_line_run
-    [[ -n $line ]] && __clai_send "$code" "$line" $(((now - __clai_began) / 1000))
-    __clai_seen=$__clai_at
-    __clai_began=
+    if [[ -z ${CLAI_OFF-} && ${CLAI_NO_RECORD-} != 1 ]]; then
+      __clai_clock
+      __clai_took=$(((__clai_now - __clai_began) / 1000))
+      __clai_line_run
+      # Who calls us from a function of their own may have lost the status. For each element bash itself keeps it.
+      if ((__clai_bash >= 501)) && [[ ${PROMPT_COMMAND[0]} != __clai_before_prompt ]]; then
+        __clai_later=$line
+      elif [[ -n $line ]]; then
+        __clai_send "$code" "$line" "$__clai_took"
+      fi
+    fi
+    __clai_seen=$__clai_at __clai_began=
   fi
   return "$code"
 }
 
-# Microseconds, in `now`.
+# Microseconds, in `__clai_now`.
 __clai_clock() {
-  if ((__clai_bash >= 500)); then now=${EPOCHREALTIME/[.,]/}; else now=$((SECONDS * 1000000)); fi
+  if ((__clai_bash >= 500)); then __clai_now=${EPOCHREALTIME/[.,]/}; else __clai_now=$((SECONDS * 1000000)); fi
 }
 
 # Last of what runs before the prompt: others may have read more history in between.
 __clai_after_prompt() {
   local code=$? entry number
+  [[ -n $__clai_later ]] && __clai_send "$code" "$__clai_later" "$__clai_took"
+  __clai_later=
   if ((__clai_bash >= 501)); then
     __clai_seen=${__clai_bang@P}
   else
@@ -108,7 +117,6 @@ __clai_entry() {
 # HISTIGNORE, and looks as if it was not when it repeated the one before. Where these cannot be told apart it is
 # dropped: better a repeat lost than a secret kept.
 __clai_line_run() {
-  local entry number
   __clai_entry
   ((__clai_bash >= 501)) || __clai_at=$number
   # Somebody has changed the history in between.
@@ -124,16 +132,18 @@ __clai_line_run() {
   __clai_last=$entry
 }
 
-# STATUS LINE MILLISECONDS. Where a hint is to be shown we wait for the helper: when it has ended, the daemon has the
-# event and mostly has answered. Else nobody waits. (Not by `&` alone: `$!` belongs to the user.) Of functions with
+# STATUS LINE MILLISECONDS. Where a hint is to be shown we wait for the helper: when it has ended, the daemon has
+# mostly answered. Else nobody waits. (Not by `&` alone: `$!` belongs to the user.) Of functions with
 # variables in front and of redirected groups there are none on this way: each costs a tenth of a millisecond or more.
 __clai_send() {
   [[ -x $__clai_hook ]] || return 0
-  local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms
+  local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms
   ((__clai_bash >= 500)) && local -x CLAI_TS=$((${EPOCHREALTIME/[.,]/} / 1000))
-  [[ -w $__clai_answer ]] && : >|"$__clai_answer"
+  # A daemon that answered the last time is worth a moment: the helper waits for it.
+  [[ -s $__clai_answer ]] && : >|"$__clai_answer" && [[ -n $__clai_shown ]] && local -x CLAI_ANSWER=$__clai_answer
   # At most four bytes to a character, so that only longer lines need to be counted.
   if ((${#2} > 8192)) && ! __clai_fits "$2"; then
+    local -x CLAI_OVERSIZE=$__clai_oversize
     (builtin printf '%s' "$2" | "$__clai_hook" ingest --cmd-stdin &) >/dev/null 2>&1
   elif [[ -z $__clai_shown ]]; then
     (CLAI_CMD=$2 "$__clai_hook" ingest </dev/null >/dev/null 2>&1 &)
@@ -165,16 +175,8 @@ __clai_take() {
 }
 
 __clai_hint() {
-  local text now until
+  local text
   [[ ${TERM-} != dumb ]] || return 0
-  # A daemon that answered the last time is worth a moment.
-  if [[ -n $__clai_live && ! -s $__clai_answer ]]; then
-    __clai_clock
-    until=$((now + 1500))
-    while ((now < until)) && [[ ! -s $__clai_answer ]]; do __clai_clock; done
-  fi
-  __clai_live=
-  [[ -s $__clai_answer ]] && ((__clai_bash >= 500)) && __clai_live=1
   __clai_take || return 0
   __clai_plain "${__clai_next[0]}"
   builtin printf '\e[2m%s %s\e[m\n' "$__clai_pointer" "${text:0:${COLUMNS:-80}-4}"
@@ -262,8 +264,8 @@ if [[ ${LC_ALL:-${LC_CTYPE:-${LANG-}}} == *[Uu][Tt][Ff]* ]]; then
   __clai_hidden+=$'\u2064\u2065\u2066\u2067\u2068\u2069\ufeff]'
 fi
 if [[ ${__clai_shell-} != "$$" ]]; then
-  __clai_began='' __clai_at=0 __clai_seen=0 __clai_last='' __clai_slow=0 __clai_rest=0 __clai_next=()
-  __clai_history='' __clai_answer='' __clai_live=''
+  __clai_began='' __clai_later='' __clai_now=0 __clai_took=0 __clai_at=0 __clai_seen=0 __clai_last='' __clai_slow=0 __clai_rest=0 __clai_next=()
+  __clai_history='' __clai_answer=''
   __clai_place
   __clai_begin
 fi

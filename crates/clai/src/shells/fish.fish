@@ -1,6 +1,7 @@
 # clai for fish. What you run goes to clai's daemon; what may come next stands dim at the right, and a key takes it.
 # CLAI_OFF=1 switches it off in this shell. One small process per command, none for the hint.
-if status is-interactive; or test "$CLAI_NON_INTERACTIVE" = 1
+set -q CLAI_NON_INTERACTIVE; or set -l CLAI_NON_INTERACTIVE #:everywhere
+if status is-interactive; or contains -- "$CLAI_NON_INTERACTIVE" 1 on true yes
 #:settings
 
 # Where the daemon is met, by the same rule as in clai-hook: a private directory of ours.
@@ -26,7 +27,8 @@ function __clai_begin
     set -l id
     # What an earlier shell of this number left is not ours.
     test -s "$file"; and : >$file
-    __clai_helper session-start </dev/null
+    test -x $__clai_hook; and CLAI_SHELL=fish CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms \
+        $__clai_hook session-start </dev/null >/dev/null 2>&1
     test -s "$file"; and read id <$file
     if test -z "$id"
         set id fish-$fish_pid-(date +%s%N)-(random)(random)
@@ -34,39 +36,40 @@ function __clai_begin
     end
     set -gx CLAI_SESSION_ID $id
     if test -n "$__clai_dir"
-        # What the daemon says may follow: it answers in this file because it is there.
+        # What the daemon says may follow: it answers in this file because it is there, and wakes whom it names.
         set __clai_answer $__clai_dir/next.$id
-        : >$__clai_answer
+        echo $fish_pid >$__clai_answer
     end
-end
-
-function __clai_helper
-    test -x $__clai_hook; or return 0
-    CLAI_SHELL=fish CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms $__clai_hook $argv >/dev/null 2>&1
 end
 
 function __clai_postexec --on-event fish_postexec
     set -l code $status
-    set -l took $CMD_DURATION
     # What fish itself would not remember, nobody does.
     test -n "$CLAI_OFF" -o "$CLAI_NO_RECORD" = 1 -o -n "$fish_private_mode"; and return
-    string match -qr '^\s|^$' -- "$argv[1]"; and return
-    functions -q fish_should_add_to_history; and not fish_should_add_to_history "$argv[1]"; and return
-    __clai_send $code "$argv[1]" $took
+    string match -qr '^\s|^$' -- $argv[1]; and return
+    functions -q fish_should_add_to_history; and not fish_should_add_to_history $argv[1]; and return
+    __clai_send $code $argv[1] $CMD_DURATION
 end
 
-# STATUS LINE MILLISECONDS
+# STATUS LINE MILLISECONDS. Of functions with variables in front and of substitutions there are none on this way: each
+# costs a tenth of a millisecond.
 function __clai_send
+    # What the daemon said is of yesterday, and if we have drawn the prompt when it answers anew it shall wake us.
+    test -n "$__clai_answer"; and echo $fish_pid >$__clai_answer
+    set __clai_drawn
     if test $__clai_rest -gt 0
         set __clai_rest (math $__clai_rest - 1)
         return
     end
-    test -n "$__clai_answer"; and : >$__clai_answer
+    test -x $__clai_hook; or return 0
     # At most four bytes to a character: what may be more than 32768 bytes does not go through the environment.
-    if test (string length -- "$argv[2]") -gt 8192
-        printf %s "$argv[2]" | CLAI_EXIT=$argv[1] CLAI_CWD=$PWD CLAI_DURATION_MS=$argv[3] __clai_helper ingest --cmd-stdin
+    if string match -qr '(?s)^.{8193}' -- $argv[2]
+        printf %s $argv[2] | CLAI_EXIT=$argv[1] CLAI_CWD=$PWD CLAI_DURATION_MS=$argv[3] CLAI_SHELL=fish \
+            CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms CLAI_OVERSIZE=$__clai_oversize \
+            $__clai_hook ingest --cmd-stdin >/dev/null 2>&1
     else
-        CLAI_CMD=$argv[2] CLAI_EXIT=$argv[1] CLAI_CWD=$PWD CLAI_DURATION_MS=$argv[3] __clai_helper ingest </dev/null
+        CLAI_CMD=$argv[2] CLAI_EXIT=$argv[1] CLAI_CWD=$PWD CLAI_DURATION_MS=$argv[3] CLAI_SHELL=fish \
+            CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms $__clai_hook ingest </dev/null >/dev/null 2>&1
     end
     # The helper tells when it had to give up waiting: then the daemon is left alone for some lines, more each time.
     if test -s "$__clai_dir/busy"
@@ -82,7 +85,10 @@ end
 function __clai_take
     set -g __clai_next
     test -s "$__clai_answer"; and set __clai_next (string split0 <$__clai_answer)
-    test (count $__clai_next) -gt 1
+    # Before there is an answer the file says only who waits for it.
+    set -q __clai_next[2]; and return
+    set __clai_next
+    return 1
 end
 
 # One line that cannot drive the terminal.
@@ -93,9 +99,21 @@ end
 function __clai_hint
     test -n "$__clai_shown" -a -z "$CLAI_OFF"; or return
     __clai_take; or return
-    set_color brblack
-    string sub -l (math $COLUMNS - 10) -- (__clai_plain $__clai_next[1])
-    set_color normal
+    set __clai_drawn 1
+    set -l text $__clai_next[1]
+    string match -qr -- $__clai_hidden $text; and set text (__clai_plain $text)
+    echo -n $__clai_dim
+    string sub -l $__clai_room -- $text
+    echo -n $__clai_bright
+end
+
+# The answer came after the prompt was drawn.
+function __clai_wake --on-signal URG
+    test -z "$__clai_drawn" -a -z "$CLAI_OFF"; and __clai_take; and commandline -f repaint
+end
+
+function __clai_measure --on-variable COLUMNS
+    set -g __clai_room (math max 10, $COLUMNS - 10)
 end
 
 # What the daemon left for this prompt, or else asked now: a key may wait.
@@ -136,12 +154,20 @@ if test "$__clai_shell" != $fish_pid
     set -g __clai_slow 0
     set -g __clai_rest 0
     set -g __clai_next
+    set -g __clai_drawn
     __clai_place
     __clai_begin
 end
 if status is-interactive
-    # What stands at the right stays there, behind the hint.
-    if not functions -q fish_right_prompt; or not string match -q '*__clai_hint*' (functions fish_right_prompt | string collect)
+    set -g __clai_dim (set_color brblack)
+    set -g __clai_bright (set_color normal)
+    __clai_measure
+    # What stands at the right stays there, behind the hint. Others may put it there after us, so not before the next
+    # prompt.
+    function __clai_wrap --on-event fish_prompt
+        functions -e __clai_wrap
+        functions -q fish_right_prompt
+        and string match -q '*__clai_hint*' (functions fish_right_prompt | string collect); and return
         functions -e __clai_right_prompt
         functions -q fish_right_prompt; and functions --copy fish_right_prompt __clai_right_prompt
         function fish_right_prompt

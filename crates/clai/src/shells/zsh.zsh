@@ -1,6 +1,6 @@
 # clai for zsh. What you run goes to clai's daemon; what may come next stands in grey on the empty line.
 # CLAI_OFF=1 switches it off in this shell. One socket, no process per prompt or key, and no wait for the daemon.
-if [[ -o interactive || ${CLAI_NON_INTERACTIVE-} == 1 ]]; then
+if [[ -o interactive || ${CLAI_NON_INTERACTIVE-#:everywhere} == [1ty]* || ${CLAI_NON_INTERACTIVE-} == on ]]; then
 #:settings
 
 # Where the daemon is met, by the same rule as in clai-hook: a private directory of ours.
@@ -24,7 +24,7 @@ __clai_begin() {
   # What an earlier shell of this number left is not ours.
   [[ -s $file ]] && : >| $file
   [[ -x $__clai_hook ]] &&
-    CLAI_SHELL=zsh CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms $__clai_hook session-start </dev/null &>/dev/null
+    CLAI_SHELL=zsh CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms $__clai_hook session-start </dev/null &>/dev/null
   [[ -s $file ]] && id=$(<$file)
   if [[ -z $id ]]; then
     id=zsh-$$-${EPOCHREALTIME/./}-$RANDOM$RANDOM
@@ -37,28 +37,29 @@ __clai_begin() {
 } 2>/dev/null
 
 __clai_preexec() {
-  __clai_line=$1 __clai_began=$EPOCHREALTIME
+  __clai_line=$1
+  (( __clai_began = EPOCHREALTIME ))
 }
 
 # Tells what was run and asks what may follow, in one write. This runs at every prompt, under whatever options the
-# user has set: few statements, no calls, and nothing in them that an option could change.
+# user has set: few statements, no calls, and nothing in them that an option could change. The status that the user
+# sees is kept by zsh itself.
 __clai_precmd() {
-  local code=$?
+  __clai_code=$?
   (( __clai_now = EPOCHREALTIME * 1000, __clai_took = __clai_now - __clai_began * 1000 ))
   if [[ -n ${CLAI_OFF-}${CLAI_NO_RECORD-}${CLAI_ACTOR-}${CLAI_EPHEMERAL-}${HISTORY_IGNORE-} ||
     $__clai_line == ' '* || $__clai_line == *clai-hook* || ${#__clai_line} -gt 8192 ]]; then
-    __clai_screen $code || return $code
+    __clai_screen || return 0
   fi
   if [[ -z $__clai_fd ]] || ! zselect -t 0 -a __clai_ready -r $__clai_fd -w $__clai_fd ||
     [[ "${__clai_ready[*]}" != '-w '* ]]; then
-    __clai_link $code || return $code
+    __clai_link || return 0
   fi
   # An empty line was not run.
-  [[ -n $__clai_line ]] && __clai_line="$__clai_event$__clai_now"$'\0duration_ms='"$__clai_took"$'\0exit_code='"$code"\
-$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0'"$__clai_marks"$'\0'
+  [[ -n $__clai_line ]] && __clai_line="$__clai_event$__clai_now"$'\0duration_ms='"$__clai_took"$'\0exit_code='\
+"$__clai_code"$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0'"$__clai_marks"$'\0'
   syswrite -o $__clai_fd -- "$__clai_line$__clai_question$PWD"$'\0\0'
   __clai_line= __clai_marks= __clai_next=()
-  return $code
 }
 
 # STATUS LINE MILLISECONDS: for those who know of a command that was not typed here.
@@ -87,7 +88,7 @@ __clai_screen() {
   # What may be longer than the socket's buffer goes through the helper. There are at most four bytes to a
   # character, so that only here they need to be counted.
   unsetopt multibyte
-  (( $#__clai_line > 32768 )) && __clai_spawn $1
+  (( $#__clai_line > 32768 )) && __clai_spawn
   return 0
 }
 
@@ -95,8 +96,8 @@ __clai_screen() {
 __clai_spawn() {
   emulate -L zsh
   [[ -x $__clai_hook ]] && (
-    export CLAI_EXIT=$1 CLAI_CWD=$PWD CLAI_DURATION_MS=$__clai_took CLAI_SHELL=zsh
-    export CLAI_CONNECT_TIMEOUT_MS=$__clai_timeout_ms
+    export CLAI_EXIT=$__clai_code CLAI_CWD=$PWD CLAI_DURATION_MS=$__clai_took CLAI_SHELL=zsh
+    export CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms CLAI_OVERSIZE=$__clai_oversize
     builtin print -rn -- $__clai_line | $__clai_hook ingest --cmd-stdin &
   ) &>/dev/null
   __clai_line=
@@ -108,7 +109,7 @@ __clai_spawn() {
 __clai_link() {
   emulate -L zsh
   if [[ -n $__clai_alone ]]; then
-    [[ -n $__clai_line ]] && __clai_spawn $1
+    [[ -n $__clai_line ]] && __clai_spawn
     return 1
   fi
   if [[ -n $__clai_fd ]]; then
@@ -299,8 +300,9 @@ else
   typeset -g __clai_alone=1 EPOCHREALTIME=${EPOCHREALTIME-0}
 fi
 if [[ ${__clai_shell-} != $$ ]]; then
-  typeset -g __clai_line= __clai_began=0 __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets=
-  typeset -gi __clai_now=0 __clai_took=0 __clai_retry=0
+  typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets=
+  typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0
+  typeset -gF __clai_began=0
   typeset -ga __clai_next=() __clai_ready=()
   typeset -gA __clai_under=()
   __clai_place

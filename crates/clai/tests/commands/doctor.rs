@@ -179,6 +179,11 @@ fn a_prompt_command_that_was_replaced_is_found_in_a_real_bash() {
     person.home.write(".bashrc", format!("PROMPT_COMMAND='history -a'\n{rc}PROMPT_COMMAND+=('true')\n"));
     let (said, code) = about(&person, "bash");
     assert!(said.starts_with("ok bash") && code == 0, "{said}");
+    // Somebody who takes its place and calls it is well, too.
+    let theirs = "before=$PROMPT_COMMAND; theirs() { eval \"$before\"; }; PROMPT_COMMAND=theirs";
+    person.home.write(".bashrc", format!("{rc}{theirs}\n"));
+    let (said, code) = about(&person, "bash");
+    assert!(said.starts_with("ok bash") && code == 0, "{said}");
 }
 
 #[test]
@@ -240,5 +245,10 @@ fn a_real_fish_is_asked() {
         person.home.config().join("fish/config.fish"),
         format!("{load}function fish_right_prompt; end\n"),
     );
-    assert!(about(&person, "fish").0.contains("replaced fish_right_prompt"));
+    assert!(about(&person, "fish").0.starts_with("ok fish"), "it is wrapped at the first prompt");
+    person.home.write(
+        person.home.config().join("fish/config.fish"),
+        format!("{load}functions -e __clai_postexec\n"),
+    );
+    assert!(about(&person, "fish").0.contains("erased clai's functions"));
 }

@@ -123,7 +123,17 @@ fn settings_reach_the_script() {
     let off = person.home.run(person.command(&["init", "zsh"]).env("CLAI_GHOST", "off")).ok().stdout;
     let on = person.says(&["init", "zsh"]);
     assert!(on.contains("__clai_shown='1'") && off.contains("__clai_shown=''"), "{off}");
-    let slow =
-        person.home.run(person.command(&["init", "bash"]).env("CLAI_HOOK_TIMEOUT_MS", "20")).ok().stdout;
-    assert!(slow.contains("__clai_timeout_ms='20'"), "{slow}");
+    let settings = "hook_timeout_ms = 20\noversize = \"truncate\"\nnon_interactive = true\nhints = false\n";
+    person.home.write(".config/clai/config.toml", settings);
+    for (shell, assigned) in [("bash", "='"), ("zsh", "='"), ("fish", " ")] {
+        let script = person.says(&["init", shell]);
+        for setting in ["timeout_ms#20", "oversize#truncate"] {
+            let expected = format!("__clai_{}", setting.replace('#', assigned));
+            assert!(script.contains(&expected), "{shell}: {script}");
+        }
+        assert!(
+            script.contains("CLAI_NON_INTERACTIVE-1}") || script.contains("CLAI_NON_INTERACTIVE 1\n"),
+            "{shell}"
+        );
+    }
 }

@@ -85,8 +85,8 @@ fn of_twenty_racing_starts_one_is_the_daemon_and_one_migrates() {
     }
     let mut winner = racing.remove(0);
     assert!(until(PATIENCE, || std::os::unix::net::UnixStream::connect(socket(&home)).is_ok()));
-    assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations"), 2);
-    assert_eq!(log(&home).matches("schema 0 became 2").count(), 1);
+    assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations"), 3);
+    assert_eq!(log(&home).matches("schema 0 became 3").count(), 1);
     assert_eq!(log(&home).matches("\"started\"").count(), 1);
     winner.kill().unwrap();
     winner.wait().unwrap();
@@ -195,7 +195,7 @@ fn a_newer_database_is_refused_with_a_hint_and_not_touched() {
     let before = fs::read(database(&home)).unwrap();
     let refused = run(&home, &["--foreground"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stderr.contains("has schema 99, and this clai knows up to 2"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("has schema 99, and this clai knows up to 3"), "{}", refused.stderr);
     assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
     assert_eq!(fs::read(database(&home)).unwrap(), before);
     assert!(!socket(&home).exists());

@@ -333,3 +333,54 @@ fn a_repository_is_found_and_times_that_cannot_be_are_put_right() {
     let ts = |line: &str| count(&home, &format!("SELECT ts FROM command_event WHERE cmd_raw = '{line}'"));
     assert_eq!(["zero", "future", "past", "late", "now"].map(ts), [now, now, now, now - 5000, now]);
 }
+
+/// Everything that a question is answered with, numbers included.
+fn answers(daemon: &Daemon<'_>) -> Vec<Value> {
+    let ask = |session: &str, prefix: &str| {
+        daemon.ask(&json!({"type": "why", "session_id": session, "cwd": "/", "limit": 20, "prefix": prefix}))
+    };
+    [("s", ""), ("t", ""), ("new", ""), ("s", "m"), ("t", "git ")]
+        .map(|(session, prefix)| ask(session, prefix))
+        .into()
+}
+
+#[test]
+fn the_answer_after_a_restart_is_the_answer_before_it() {
+    let home = Home::new();
+    let mut daemon = Daemon::start(&home);
+    let lines =
+        ["git add -A", "git commit -m x", "make", "make test", "git push", "ls", "vim a/b", "cargo run"];
+    let say = |daemon: &Daemon<'_>, range: std::ops::Range<i64>| {
+        let mut talk = daemon.connect();
+        for n in range {
+            // Two shells whose commands overlap: what began earlier may end later, and be told later.
+            let mut event = event(lines[(n * n % 11 % 8) as usize], NOW + n * 1000 - n % 3 * 2500);
+            event["session_id"] = json!(["s", "t"][(n % 2) as usize]);
+            talk.say(&event);
+        }
+        talk.ask(&json!({"type": "flush"}));
+    };
+    for end in 1..=3 {
+        say(&daemon, (end - 1) * 150..end * 150);
+        let before = answers(&daemon);
+        assert_eq!(count(&home, "SELECT count(*) FROM learned"), 1);
+        // Killed it has nothing to say on its way out.
+        if end == 2 {
+            daemon.kill()
+        } else {
+            daemon.terminate()
+        }
+        daemon = Daemon::start(&home);
+        assert_eq!(answers(&daemon), before, "after {end}");
+    }
+    let old: Vec<Value> = (0..200)
+        .map(|n| json!({"session_id": "old", "ts": NOW - 900_000 + n, "cmd_raw": lines[n as usize % 5], "cwd": null,
+            "exit_code": null, "duration_ms": null}))
+        .collect();
+    daemon.ask(&json!({"type": "import", "shell": "bash", "commands": old}));
+    daemon.ask(&json!({"type": "relearn"}));
+    say(&daemon, 450..500);
+    let before = answers(&daemon);
+    daemon.terminate();
+    assert_eq!(answers(&Daemon::start(&home)), before, "after an import");
+}

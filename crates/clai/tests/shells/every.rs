@@ -6,6 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 use std::{fs, iter};
 
+use clai::config::Oversize;
+use clai::shells::Loaded;
 use testkit::{Key, PATIENCE, Shell, until};
 
 use crate::ground::{Ground, KINDS, Kind};
@@ -51,6 +53,17 @@ fn bind(shell: &Shell, kind: Kind, text: &str) {
     });
 }
 
+/// A line of so many bytes, two to a character. A substitution of fish now and then takes that for too much.
+fn type_long(ground: &Ground, shell: &Shell, kind: Kind, size: usize) {
+    ground.home.write("long", format!(": {}", "é".repeat((size - 2) / 2)));
+    bind(shell, kind, if kind == Kind::Fish { "$long" } else { "\"$(<long)\"" });
+    if kind == Kind::Fish {
+        shell.run_line(" read -z -g long <long");
+    }
+    shell.key(Key::Ctrl('t'));
+    shell.key(Key::Enter);
+}
+
 /// A shell in which a line behind a space is nobody's business.
 fn hushed(ground: &Ground, kind: Kind) -> Shell {
     let shell = ground.bare(kind);
@@ -81,17 +94,10 @@ fn a_long_line_takes_the_other_way_and_one_over_the_cap_none() {
     for kind in KINDS {
         let ground = Ground::new();
         let shell = hushed(&ground, kind);
-        // Two bytes to a character; 131,072 bytes are more than one variable may have.
-        let sizes = [32_768, 32_770, 131_080, 200_000, 300_000];
+        // 131,072 bytes are more than one variable may have.
+        let sizes = [32_768, 32_770, 131_080, 200_000, 1_000_000];
         for size in sizes {
-            let count = (size - 2) / 2;
-            let text = match kind {
-                Kind::Fish => format!("': '(string repeat -n {count} é)"),
-                _ => format!(r#"": $(printf 'é%.0s' {{1..{count}}})""#),
-            };
-            bind(&shell, kind, &text);
-            shell.key(Key::Ctrl('t'));
-            shell.key(Key::Enter);
+            type_long(&ground, &shell, kind, size);
             let arrived = || ground.daemon.events().iter().any(|event| event.cmd_raw.len() == size);
             assert!(size > 262_144 || until(PATIENCE, arrived), "{kind:?}: {size}");
         }
@@ -384,6 +390,15 @@ fn a_shell_without_a_person_is_left_alone_unless_it_asks() {
         let mut command = ground.home.command(shell);
         let asked = ground.home.run(command.args(["-c", &code]).env("CLAI_NON_INTERACTIVE", "1"));
         assert_ne!(asked.stdout.trim(), "0", "{kind:?}");
+        // As a setting it is in the script, and the variable wins.
+        let mut everywhere = Ground::without_daemon();
+        everywhere.options.shells = Loaded::Everywhere;
+        let code = format!("source {}; {count}", everywhere.script(kind).display());
+        for (value, loaded) in [(None, true), (Some("yes"), true), (Some("0"), false), (Some("off"), false)] {
+            let mut command = everywhere.home.command(shell);
+            command.args(["-c", &code]).envs(value.map(|value| ("CLAI_NON_INTERACTIVE", value)));
+            assert_eq!(everywhere.home.run(&mut command).stdout.trim() != "0", loaded, "{kind:?}: {value:?}");
+        }
         assert_eq!((&*quiet.stderr, &*asked.stderr), ("", ""), "{kind:?}");
         let send =
             if kind == Kind::Fish { "__clai_send 3 'make test' 5" } else { "__clai_send 3 'make test' 5; :" };
@@ -393,6 +408,68 @@ fn a_shell_without_a_person_is_left_alone_unless_it_asks() {
         let events = ground.expect(&["make test"]);
         assert_eq!(events[0].exit_code, 3, "{kind:?}");
         assert!(events[0].duration_ms.is_some_and(|ms| (4..=6).contains(&ms)), "{kind:?}");
+    }
+}
+
+#[test]
+fn the_settings_of_the_hook_reach_the_hook() {
+    for kind in KINDS {
+        let mut ground = Ground::new();
+        ground
+            .scripted("hook", r#"echo "$* $CLAI_HOOK_TIMEOUT_MS $CLAI_OVERSIZE" >> hooked; cat > /dev/null"#);
+        ground.options.hook = ground.home.path().join("bin/hook");
+        ground.options.timeout_ms = 12;
+        ground.options.oversize = Oversize::Skip;
+        let shell = hushed(&ground, kind);
+        type_long(&ground, &shell, kind, 40_000);
+        let hooked = || ground.home.read("hooked");
+        assert!(
+            until(PATIENCE, || hooked().contains("ingest --cmd-stdin 12 skip\n")),
+            "{kind:?}: {}",
+            hooked()
+        );
+        assert!(hooked().starts_with("session-start 12 \n"), "{kind:?}: {}", hooked());
+    }
+}
+
+/// Arguments can be seen by everybody on the machine.
+#[test]
+fn neither_command_nor_directory_is_ever_an_argument() {
+    for kind in KINDS {
+        let mut ground = Ground::without_daemon();
+        ground.scripted("hook", r#"echo "$*" >> hooked; cat > /dev/null"#);
+        ground.options.hook = ground.home.path().join("bin/hook");
+        let shell = hushed(&ground, kind);
+        if kind == Kind::Zsh {
+            // Without a socket it takes the helper for every line.
+            shell.run_line(" __clai_alone=1");
+        }
+        shell.run_line("echo short");
+        type_long(&ground, &shell, kind, 40_000);
+        let done = || ground.home.read("hooked").lines().count() >= 3;
+        assert!(until(PATIENCE, done), "{kind:?}: {}", ground.home.read("hooked"));
+        let known = ["session-start", "ingest", "ingest --cmd-stdin"];
+        assert!(ground.home.read("hooked").lines().all(|line| known.contains(&line)), "{kind:?}");
+    }
+}
+
+#[test]
+fn a_line_that_is_too_long_is_left_or_cut_as_it_is_set() {
+    for kind in KINDS {
+        for (oversize, expected) in [(Oversize::Skip, None), (Oversize::Truncate, Some(32_768))] {
+            let mut ground = Ground::new();
+            ground.options.oversize = oversize;
+            let shell = hushed(&ground, kind);
+            type_long(&ground, &shell, kind, 40_000);
+            let cut =
+                || ground.daemon.events().iter().find(|event| event.cmd_raw.ends_with(" …[cut]")).cloned();
+            assert!(expected.is_none() || until(PATIENCE, || cut().is_some()), "{kind:?}");
+            type_long(&ground, &shell, kind, 30_000);
+            let whole = || ground.daemon.events().iter().any(|event| event.cmd_raw.len() == 30_000);
+            assert!(until(PATIENCE, whole), "{kind:?} {oversize:?}\n{}", shell.screen());
+            let longest = ground.daemon.events().iter().map(|event| event.cmd_raw.len()).max();
+            assert!(longest <= expected.or(Some(30_000)), "{kind:?}: {longest:?}");
+        }
     }
 }
 

@@ -1,5 +1,8 @@
 //! fish: the hint stands at the right.
 
+use std::fs;
+
+use rustix::process::{Pid, Signal, kill_process};
 use testkit::{Key, PATIENCE, Shell, until};
 
 use crate::ground::{Ground, Kind};
@@ -27,6 +30,44 @@ fn the_next_command_stands_dim_at_the_right_and_keys_take_it() {
     shell.wait_for("$ git push", PATIENCE);
     shell.key(Key::Alt('k'));
     shell.wait_for("$ git status", PATIENCE);
+}
+
+#[test]
+fn an_answer_that_comes_after_the_prompt_is_drawn_then() {
+    let ground = Ground::without_daemon();
+    let shell = ground.shell(Kind::Fish);
+    let answer = shell.run_line("echo $__clai_answer");
+    // Until then the file says who waits for it.
+    let pid = fs::read_to_string(&answer).unwrap().trim().parse().ok().and_then(Pid::from_raw).unwrap();
+    shell.send("echo ty");
+    shell.wait_for("echo ty", PATIENCE);
+    fs::write(&answer, "git push\0why\0\0").unwrap();
+    kill_process(pid, Signal::URG).unwrap();
+    shell.wait_for("git push", PATIENCE);
+    // What was being typed stays.
+    shell.send("ped");
+    shell.key(Key::Enter);
+    shell.wait_for("\ntyped\n", PATIENCE);
+}
+
+#[test]
+fn a_wake_up_at_the_wrong_time_does_nothing() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = ground.shell(Kind::Fish);
+    answered(&ground, &shell);
+    assert_eq!(shell.run_line("kill -URG $fish_pid; kill -URG $fish_pid; echo alive"), "alive");
+}
+
+#[test]
+fn a_right_prompt_that_is_defined_after_us_stays_too() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = ground.bare(Kind::Fish);
+    let script = ground.script(Kind::Fish);
+    shell.run_line(&format!(" source {}; function fish_right_prompt; echo mine; end", script.display()));
+    answered(&ground, &shell);
+    shell.wait_for("git push mine", PATIENCE);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 )]
 
 mod bash;
+mod beside;
 mod every;
 mod fish;
 mod ground;

@@ -158,7 +158,7 @@ mod tests {
         let text = format!("first\nno\n!no\n{nested}\nlast\n[unclosed-\n{{open\n!last.rs\n");
         let mut warnings = Vec::new();
         let rules = Rules::parse(Source::BuiltIn, &text_lines(text.as_bytes()), &mut |line, why| {
-            warnings.push((line, why))
+            warnings.push((line, why));
         });
         let rules = rules.expect("there are rules");
         let lines: Vec<usize> = warnings.iter().map(|(line, _)| *line).collect();

@@ -44,6 +44,8 @@ fn a_link_is_followed_unless_that_was_forbidden() {
         said,
         "[DRIP: symlink, DRIP_REJECT_SYMLINKS set | 6 tokens | link.txt]\n<symlink, not followed>\n"
     );
+    // What was told last is that there is no text.
+    assert!(person.says(&["read", "link.txt"]).starts_with("[DRIP: full read | "));
     fs::remove_file(path).unwrap();
     assert!(person.says(&["read", "link.txt"]).starts_with("[DRIP: file deleted since last read"));
 }

@@ -11,7 +11,9 @@ use std::time::{Duration, SystemTime};
 use store::lock::try_acquire;
 use store::sqlite::rusqlite::types::Value;
 use store::sqlite::rusqlite::{self, Connection, Transaction, TransactionBehavior, params};
-use store::sqlite::{Migrated, Note, Opened, Policy, Schema, SqliteError, Synchronous, open};
+use store::sqlite::{
+    Migrated, Note, Opened, Policy, Schema, SqliteError, Synchronous, open, read, read_foreign,
+};
 use tempfile::TempDir;
 use testkit::Crash;
 use testkit::hostile::small_disk;
@@ -91,6 +93,40 @@ fn an_up_to_date_database_opens_without_any_lock_or_write() {
     drop(opened.connection);
     assert_eq!(everything(home.path()), before);
     drop(transaction);
+}
+
+#[test]
+fn a_reader_sees_what_is_in_the_log_and_cannot_write() {
+    let (home, path) = home();
+    assert!(read(&home.path().join("none.db"), POLICY.busy, &V1).unwrap().is_none());
+    assert!(!home.path().join("none.db").exists());
+    let before = everything(home.path());
+    for connection in
+        [read(&path, POLICY.busy, &V1).unwrap().unwrap(), read_foreign(&path, POLICY.busy).unwrap()]
+    {
+        assert_eq!(notes(&connection), ["kept"]);
+        let error = connection.execute("DELETE FROM note", []).unwrap_err();
+        assert_eq!(error.sqlite_error_code(), Some(rusqlite::ErrorCode::ReadOnly));
+        assert!(connection.pragma_update(None, "user_version", 7).is_err());
+    }
+    assert_eq!(everything(home.path()), before);
+}
+
+#[test]
+fn a_reader_refuses_what_a_writer_would_change_and_leaves_it_alone() {
+    let (home, path) = home();
+    let before = everything(home.path());
+    let older = read(&path, POLICY.busy, &V3).unwrap_err();
+    assert!(matches!(older, SqliteError::Older { found: 1, supported: 3, .. }), "{older}");
+    assert_eq!(everything(home.path()), before);
+    drop(open(&path, &POLICY, &V3, NOW).unwrap());
+    assert!(matches!(read(&path, POLICY.busy, &V1), Err(SqliteError::Newer { found: 3, .. })));
+    let garbage = home.path().join("garbage.db");
+    fs::write(&garbage, "not a database, and long enough to be sure of it".repeat(20)).unwrap();
+    assert!(matches!(read(&garbage, POLICY.busy, &V1), Err(SqliteError::Sql { .. })));
+    symlink("notes.db", home.path().join("link.db")).unwrap();
+    assert!(matches!(read(&home.path().join("link.db"), POLICY.busy, &V1), Err(SqliteError::Place(_))));
+    assert!(names(home.path()).iter().all(|name| !name.contains("corrupt")), "nothing is set aside");
 }
 
 /// Every file but the index of the log, which is made again from it, with its bytes and time.

@@ -10,12 +10,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use wire::clai::{SessionId, SessionStart, SessionStarted, Shell};
 
-use super::{DONE, Service, learn, refusal, to_json};
+use super::{DONE, Service, keep_weights, kept_weights, learn, refusal, to_json};
 use crate::config::Loaded;
 use crate::daemon::ingest::{self, NotKept};
 use crate::daemon::request::{Forget, Forgot, Imported, Old, Paused, Reloaded, WhyNot};
 use crate::daemon::writer::words;
 use crate::database::{Database, DatabaseError, Feedback, Reason, Record, Session};
+use crate::rank::Weights;
 
 /// Until somebody says otherwise.
 const FOR_EVER: i64 = i64::MAX;
@@ -109,7 +110,7 @@ impl Service {
         let other_scorer = self.config().scorer != config.scorer;
         *self.config.write().unwrap_or_else(PoisonError::into_inner) = config;
         if other_scorer {
-            self.relearn();
+            self.learn_anew(kept_weights);
         }
         to_json(&Reloaded { warnings })
     }
@@ -149,15 +150,24 @@ impl Service {
     /// Learns everything anew, in the order of time, and then what waits to be written. What was only in memory is
     /// lost.
     pub(super) fn relearn(self: &Arc<Self>) -> Value {
+        self.learn_anew(|_| Ok(None))
+    }
+
+    /// With the weights that `weights` gives, or else with those that all of it teaches.
+    fn learn_anew(
+        self: &Arc<Self>,
+        weights: impl FnOnce(&Database) -> Result<Option<Weights>, DatabaseError> + Send + 'static,
+    ) -> Value {
         let service = Arc::clone(self);
         self.ordered(move |database| {
-            let (mut fresh, latest) = learn(database, &service.config())?;
+            let (mut fresh, latest) = learn(database, &service.config(), weights(database)?)?;
             // Under the engine's lock nothing comes, and while we are at it the writer writes nothing.
             let mut engine = service.engine();
             let typed = |record: &&Record| record.actor.is_none() && ingest::is_worth_learning(&record.ran);
             service.journal.pending().iter().filter(typed).for_each(|record| fresh.learn(&record.ran));
             *engine = fresh;
             service.latest_ms.fetch_max(latest, Ordering::Relaxed);
+            engine.learned_weights().map_or(Ok(()), |weights| keep_weights(database, weights))?;
             Ok(DONE)
         })
     }

@@ -9,7 +9,7 @@ use wire::clai::{SuggestContext, SuggestResponse, Suggestion};
 use super::{Service, lock};
 use crate::command::{Place, RepoKey};
 use crate::config::covers;
-use crate::daemon::projects::{Change, ask_make};
+use crate::daemon::projects::{Age, Change, ask_make};
 use crate::daemon::request::{Explained, Suggest, Tasks, Why};
 use crate::rank::{self, Answer, Ask};
 use crate::repo::{Repo, Since};
@@ -45,7 +45,7 @@ impl Service {
 
     pub(super) fn tasks(self: &Arc<Self>, cwd: &str) -> Tasks {
         let repo = self.repo(cwd, Since::Nothing, self.world.clock.unix_ms());
-        self.offers(repo.as_ref(), cwd);
+        self.offers(repo.as_ref(), cwd, Age::Now);
         let directory = project(repo.as_ref(), cwd);
         let (tasks, notes) = lock(&self.projects).rows(&directory);
         Tasks { repo_key: repo.map(|repo| repo.key.0), tasks, notes }
@@ -54,7 +54,7 @@ impl Service {
     fn rank(self: &Arc<Self>, ask: &Suggest) -> (Answer, Place) {
         let now = self.world.clock.unix_ms();
         let repo = self.repo(&ask.cwd, Since::Nothing, now);
-        let tasks = self.offers(repo.as_ref(), &ask.cwd);
+        let tasks = self.offers(repo.as_ref(), &ask.cwd, Age::Lately);
         let key = ask.repo_key.clone().map(RepoKey).or_else(|| repo.as_ref().map(|repo| repo.key.clone()));
         let branch = repo.and_then(|repo| repo.branch().map(str::to_owned));
         let place = Place { cwd: ask.cwd.clone(), repo: key, branch };
@@ -71,12 +71,12 @@ impl Service {
     }
 
     /// What can be run here besides what was run before.
-    fn offers(self: &Arc<Self>, repo: Option<&Repo>, cwd: &str) -> Arc<[rank::Task]> {
+    fn offers(self: &Arc<Self>, repo: Option<&Repo>, cwd: &str, age: Age) -> Arc<[rank::Task]> {
         let directory = project(repo, cwd);
         if !directory.is_absolute() {
             return Arc::new([]);
         }
-        let offers = lock(&self.projects).look(&directory);
+        let offers = lock(&self.projects).look(&directory, age);
         if let (Some(repo), Change::New) = (repo, offers.change) {
             self.keep_tasks(&repo.key, &directory);
             self.ask_make_where_allowed(repo);

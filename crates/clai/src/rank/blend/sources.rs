@@ -1,7 +1,7 @@
 //! Where candidates come from. Every walk is bounded, so that a question costs the same after a million commands as
 //! after ten thousand.
 
-use super::pool::{Pool, Program};
+use super::pool::Pool;
 use super::signals::Signal;
 use crate::model::{LineId, Link, Step, StepId, TemplateId, hashed};
 use crate::rank::defaults::{self, Kind};
@@ -41,19 +41,18 @@ fn after_lines(pool: &mut Pool<'_>) {
     for (_, step) in trail.walk(pool.last, Link::Line, WALK) {
         let Some((next, line)) = pool.after(step) else { continue };
         let weight = fade(0.98, uses);
-        pool.vote(next.line, Signal::Line1, weight);
-        pool.vote(next.line, Signal::Line1Fast, fade(0.75, uses));
+        pool.vote(next.line, [(Signal::Line1, weight), (Signal::Line1Fast, fade(0.75, uses))]);
         pool.vote_template(line.template, Signal::LineToTemplate, weight);
         if has_failed && step.failed && !next.failed {
-            pool.vote(next.line, Signal::Recovery, weight);
+            pool.vote(next.line, [(Signal::Recovery, weight)]);
         }
         let line_before = |step: Option<&Step>| step.map(|step| step.line);
         let second = trail.get(step.before);
         if pool.before[1].is_some() && line_before(second) == pool.before[1] {
-            pool.vote(next.line, Signal::Line2, weight);
+            pool.vote(next.line, [(Signal::Line2, weight)]);
             let third = second.and_then(|step| trail.get(step.before));
             if pool.before[2].is_some() && line_before(third) == pool.before[2] {
-                pool.vote(next.line, Signal::Line3, weight);
+                pool.vote(next.line, [(Signal::Line3, weight)]);
             }
         }
         uses += 1;
@@ -69,7 +68,7 @@ fn after_lines_with_a_gap(pool: &mut Pool<'_>) {
         for (_, step) in trail.walk(start.same_line, Link::Line, SHORT_WALK) {
             let skipped = (0..back).try_fold(step, |step, _| trail.get(step.after));
             let Some((next, _)) = skipped.and_then(|step| pool.after(step)) else { continue };
-            pool.vote(next.line, signal, fade(0.95, uses));
+            pool.vote(next.line, [(signal, fade(0.95, uses))]);
             uses += 1;
         }
     }
@@ -85,17 +84,17 @@ fn after_templates(pool: &mut Pool<'_>) {
     for (_, step) in trail.walk(model.aggregates.latest_of(first), Link::Template, WALK) {
         let Some((next, line)) = pool.after(step) else { continue };
         let weight = fade(0.97, uses);
-        pool.vote(next.line, Signal::Template1, weight);
+        pool.vote(next.line, [(Signal::Template1, weight)]);
         pool.vote_template(line.template, Signal::Template1ToTemplate, weight);
         if next.directory == directory {
-            pool.vote(next.line, Signal::DirectoryAfter, weight);
+            pool.vote(next.line, [(Signal::DirectoryAfter, weight)]);
         }
         if second.is_some() && model.template_at(step.before) == second {
-            pool.vote(next.line, Signal::Template2, weight);
+            pool.vote(next.line, [(Signal::Template2, weight)]);
             pool.vote_template(line.template, Signal::Template2ToTemplate, weight);
             let before = trail.get(step.before).map_or(StepId::NONE, |step| step.before);
             if third.is_some() && model.template_at(before) == third {
-                pool.vote(next.line, Signal::Template3, weight);
+                pool.vote(next.line, [(Signal::Template3, weight)]);
             }
         }
         uses += 1;
@@ -108,7 +107,7 @@ fn after_other_sessions(pool: &mut Pool<'_>) {
     let Some(step) = trail.get(trail.last_id()).filter(|_| trail.last_id() != pool.last) else { return };
     for (uses, (id, _)) in trail.walk(step.same_line, Link::Line, SHORT_WALK).enumerate() {
         if let Some(next) = trail.get(StepId(id.0 + 1)) {
-            pool.vote(next.line, Signal::AnySession, fade(0.9, uses));
+            pool.vote(next.line, [(Signal::AnySession, fade(0.9, uses))]);
         }
     }
 }
@@ -118,8 +117,7 @@ fn in_this_directory(pool: &mut Pool<'_>) {
     let here = model.latest_in(hashed(&pool.ask.place.cwd));
     for (age, (_, step)) in model.trail.walk(here, Link::Directory, WALK).enumerate() {
         let Some(line) = model.lines.get(step.line) else { continue };
-        pool.vote(step.line, Signal::Directory, fade(0.98, age));
-        pool.vote(step.line, Signal::DirectoryFast, fade(0.8, age));
+        pool.vote(step.line, [(Signal::Directory, fade(0.98, age)), (Signal::DirectoryFast, fade(0.8, age))]);
         pool.vote_template(line.template, Signal::DirectoryToTemplate, fade(0.95, age));
     }
 }
@@ -128,20 +126,18 @@ fn in_this_directory(pool: &mut Pool<'_>) {
 fn lately(pool: &mut Pool<'_>) {
     let (model, trail) = (pool.model, &pool.model.trail);
     for (age, (_, step)) in trail.walk(pool.last, Link::Session, SHORT_WALK).enumerate() {
-        pool.vote(step.line, Signal::Session, fade(0.93, age));
+        pool.vote(step.line, [(Signal::Session, fade(0.93, age))]);
     }
-    let last = model.line_at(pool.last).map(|line| Program::of(&line.text));
+    let last = model.line_at(pool.last).map(|line| line.program);
     for (age, (_, step)) in trail.walk(trail.last_id(), Link::Stream, WALK).enumerate() {
         let Some(line) = model.lines.get(step.line) else { continue };
-        let program = Program::of(&line.text);
-        pool.vote(step.line, Signal::Recent, fade(0.985, age));
-        pool.vote(step.line, Signal::RecentFast, fade(0.85, age));
+        pool.vote(step.line, [(Signal::Recent, fade(0.985, age)), (Signal::RecentFast, fade(0.85, age))]);
         pool.vote_template(line.template, Signal::RecentTemplate, fade(0.95, age));
-        pool.vote_program(program, Signal::RecentProgram, fade(0.9, age));
-        if last == Some(program)
+        pool.vote_program(line.program, Signal::RecentProgram, fade(0.9, age));
+        if last == Some(line.program)
             && let Some((_, next)) = pool.after(step)
         {
-            pool.vote_program(Program::of(&next.text), Signal::Program1, fade(0.98, age));
+            pool.vote_program(next.program, Signal::Program1, fade(0.98, age));
         }
     }
 }
@@ -155,10 +151,8 @@ fn from_the_tables(pool: &mut Pool<'_>) {
     for (signal, rows) in [(Signal::RepoTransition, local), (Signal::GlobalTransition, global)] {
         for (count, template) in heaviest(rows) {
             pool.vote_template(template, signal, count as f32);
-            if let Some((line, _)) = fill(model, pool.scope, template)
-                && let Some(id) = model.lines.find(&line.text)
-            {
-                pool.nominate(id);
+            if let Some((line, _)) = fill(model, pool.scope, template) {
+                pool.nominate(line);
             }
         }
     }

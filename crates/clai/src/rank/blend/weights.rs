@@ -2,10 +2,10 @@
 //! towards what would have put it first.
 
 use super::pool::Candidate;
-use super::signals::{ALL, EMPTY, NAMES, NONE_AND_TRUST, TYPED, Values};
+use super::signals::{ALL, EMPTY, NAMES, NONE_AND_TRUST, SLOPE_AND_SHIFT, TYPED, Values};
 use super::{Ask, Part, gather};
 use crate::command::Ran;
-use crate::model::Model;
+use crate::model::{Model, hashed};
 
 /// How far the weights move at a time. Ten times as much forgets what all people have in common; nothing at all costs
 /// half a point of the first three on the sample.
@@ -20,7 +20,6 @@ const AT_LEAST_ONE_IN: u64 = 128;
 pub struct Weights {
     empty: Set,
     typed: Set,
-    seen: u64,
     rate: f32,
 }
 
@@ -32,27 +31,51 @@ struct Set {
     none: f32,
     /// What a score is multiplied with before it becomes a probability. It does not touch the order.
     trust: f32,
+    shown: Shown,
+}
+
+/// How a probability is shown: a candidate that comes out on top has often got there by chance, so the best are less
+/// likely than the mixture says. A line through the logarithms of the odds, which keeps the order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Shown {
+    slope: f32,
+    shift: f32,
 }
 
 impl Default for Weights {
     fn default() -> Weights {
-        let set = |signals, (none, trust)| Set { signals, none, trust };
-        Weights {
-            empty: set(EMPTY, NONE_AND_TRUST[0]),
-            typed: set(TYPED, NONE_AND_TRUST[1]),
-            seen: 0,
-            rate: RATE,
-        }
+        let set = |signals, at: usize| {
+            let ((none, trust), (slope, shift)) = (NONE_AND_TRUST[at], SLOPE_AND_SHIFT[at]);
+            Set { signals, none, trust, shown: Shown { slope, shift } }
+        };
+        Weights { empty: set(EMPTY, 0), typed: set(TYPED, 1), rate: RATE }
     }
 }
 
 impl Weights {
-    /// The same weights with another pace and a fresh count, to learn from many people one after the other.
+    /// The same weights with another pace, to learn from many people one after the other.
     pub fn at_rate(&self, rate: f32) -> Weights {
-        Weights { rate, seen: 0, ..self.clone() }
+        Weights { rate, ..self.clone() }
     }
 
-    /// Every signal's name with its weight on an empty line and on one that is begun; then "none of these", and trust.
+    /// What [`Weights::from_bytes`] reads: numbers only, and of which signals they are.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let numbers = [&self.empty, &self.typed].into_iter().flat_map(Set::numbers);
+        fingerprint().to_le_bytes().into_iter().chain(numbers.flat_map(f32::to_le_bytes)).collect()
+    }
+
+    /// `None` when they belong to other signals than ours, or are damaged.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Weights> {
+        let numbers = bytes.strip_prefix(&fingerprint().to_le_bytes())?;
+        let (numbers, rest) = numbers.as_chunks::<4>();
+        let mut numbers =
+            numbers.iter().map(|number| f32::from_le_bytes(*number)).filter(|it| it.is_finite());
+        let (empty, typed) = (Set::read(&mut numbers)?, Set::read(&mut numbers)?);
+        (rest.is_empty() && numbers.next().is_none()).then_some(Weights { empty, typed, rate: RATE })
+    }
+
+    /// Every signal's name with its weight on an empty line and on one that is begun; then "none of these",
+    /// trust, and how a probability is shown.
     pub fn table(&self) -> Vec<(String, f32, f32)> {
         let mut rows: Vec<(String, f32, f32)> = Vec::new();
         for (at, signal) in ALL.iter().enumerate() {
@@ -64,6 +87,8 @@ impl Weights {
         }
         rows.push(("none".to_owned(), self.empty.none, self.typed.none));
         rows.push(("trust".to_owned(), self.empty.trust, self.typed.trust));
+        rows.push(("slope".to_owned(), self.empty.shown.slope, self.typed.shown.slope));
+        rows.push(("shift".to_owned(), self.empty.shown.shift, self.typed.shown.shift));
         rows
     }
 
@@ -75,6 +100,11 @@ impl Weights {
         softmax(&mut chances);
         chances.pop();
         chances
+    }
+
+    /// How likely a candidate of this probability turned out to be when it was among the best.
+    pub(super) fn confidence(&self, prefix: &str, chance: f64) -> f64 {
+        f64::from(self.set(prefix).shown.of(odds(chance as f32)))
     }
 
     /// What each signal that speaks adds to the score; signals of one name together.
@@ -94,20 +124,20 @@ impl Weights {
     /// Learns from a command that the model has not seen yet: as it was foreseen on an empty line, or after some of it
     /// was typed.
     pub(in crate::rank) fn learn(&mut self, model: &Model, ran: &Ran) {
-        self.seen += 1;
-        let pace = (1 + self.seen / SETTLED_BY).min(AT_LEAST_ONE_IN);
-        if !self.seen.is_multiple_of(pace) {
+        let nth = model.commands() + 1;
+        let pace = (1 + nth / SETTLED_BY).min(AT_LEAST_ONE_IN);
+        if !nth.is_multiple_of(pace) {
             return;
         }
-        let is_early = self.seen < SETTLED_BY;
-        let turn = self.seen / pace;
+        let is_early = nth < SETTLED_BY;
+        let turn = nth / pace;
         if is_early || turn.is_multiple_of(2) {
             self.learn_at(model, ran, "");
         }
         // Further than this nobody types before the rest is clear.
         let cuts: Vec<usize> = ran.line.char_indices().map(|(at, _)| at).skip(1).take(40).collect();
         if !cuts.is_empty() && (is_early || !turn.is_multiple_of(2)) {
-            let cut = cuts[(self.seen as usize).wrapping_mul(7) % cuts.len()];
+            let cut = cuts[(nth as usize).wrapping_mul(7) % cuts.len()];
             self.learn_at(model, ran, &ran.line[..cut]);
         }
     }
@@ -128,6 +158,8 @@ impl Weights {
         // Scores are some ten times as large as signals.
         set.trust = (set.trust + 0.1 * rate * (seen - expected)).clamp(0.1, 2.0);
         set.none += rate * (none_seen - (1.0 - chances.iter().sum::<f32>()));
+        // What is shown: some on an empty line, one on a line that is begun.
+        set.shown.learn(&chances, if prefix.is_empty() { 5 } else { 1 }, right);
         if let Some(right) = right {
             set.learn_order(&candidates, scores, &candidates[right].values, rate);
         }
@@ -139,6 +171,19 @@ impl Weights {
 }
 
 impl Set {
+    fn numbers(&self) -> impl Iterator<Item = f32> {
+        self.signals.into_iter().chain([self.none, self.trust, self.shown.slope, self.shown.shift])
+    }
+
+    fn read(numbers: &mut impl Iterator<Item = f32>) -> Option<Set> {
+        let mut signals = [0.0; NAMES.len()];
+        for signal in &mut signals {
+            *signal = numbers.next()?;
+        }
+        let (none, trust) = (numbers.next()?, numbers.next()?);
+        Some(Set { signals, none, trust, shown: Shown { slope: numbers.next()?, shift: numbers.next()? } })
+    }
+
     fn score(&self, values: &Values) -> f32 {
         self.signals.iter().zip(values).map(|(weight, value)| weight * value).sum()
     }
@@ -154,6 +199,38 @@ impl Set {
             self.signals[at] = if signal.may_oppose() { weight } else { weight.max(0.0) };
         }
     }
+}
+
+impl Shown {
+    /// Some hundred commands are needed to tell a careful person from a playful one.
+    const RATE: f32 = 0.005;
+
+    fn of(self, odds: f32) -> f32 {
+        1.0 / (1.0 + (-self.slope * odds - self.shift).exp())
+    }
+
+    /// One step towards what would have said best how likely each of the best candidates was.
+    fn learn(&mut self, chances: &[f32], count: usize, right: Option<usize>) {
+        let mut best: Vec<usize> = (0..chances.len()).collect();
+        best.sort_unstable_by(|a, b| chances[*b].total_cmp(&chances[*a]).then(a.cmp(b)));
+        for at in best.into_iter().take(count) {
+            let odds = odds(chances[at]);
+            let surprise = f32::from(u8::from(right == Some(at))) - self.of(odds);
+            self.slope = (self.slope + Self::RATE * surprise * odds).clamp(0.2, 2.0);
+            self.shift = (self.shift + Self::RATE * surprise).clamp(-2.0, 2.0);
+        }
+    }
+}
+
+/// The logarithm of the odds, where it is still a number worth having.
+fn odds(chance: f32) -> f32 {
+    let chance = chance.clamp(1e-6, 1.0 - 1e-6);
+    (chance / (1.0 - chance)).ln()
+}
+
+/// Another set of signals, or another order of them, has another one.
+fn fingerprint() -> u64 {
+    hashed(format!("{ALL:?}"))
 }
 
 fn softmax(scores: &mut [f32]) {

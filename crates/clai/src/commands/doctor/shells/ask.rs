@@ -87,11 +87,15 @@ __clai_doctor_tell version "$BASH_VERSION" hook "${__clai_hook-}" trap_before "$
 for __clai_doctor in "${PROMPT_COMMAND[@]}"; do
   __clai_doctor_tell prompt "$__clai_doctor"
 done
-for __clai_doctor in "${PROMPT_COMMAND[@]}"; do
-  eval "$__clai_doctor"
-done >/dev/null 2>&1 </dev/null
+# Two prompts, each behind a command that began; no such line is in the history.
+for __clai_doctor_pass in ran stays; do
+  __clai_began=1 __clai_at=-1
+  for __clai_doctor in "${PROMPT_COMMAND[@]}"; do
+    eval "$__clai_doctor"
+  done >/dev/null 2>&1 </dev/null
+  [[ -z $__clai_began ]] && __clai_doctor_tell "$__clai_doctor_pass" 1
+done
 __clai_doctor_tell trap_after "$(trap -p DEBUG)"
-[[ ${PROMPT_COMMAND[*]} == *__clai_before_prompt* ]] && __clai_doctor_tell stays 1
 [[ ${PS0-} == *__clai_began* ]] && __clai_doctor_tell ps0 1
 [[ -n ${bash_preexec_imported-}${__bp_imported-} ]] && __clai_doctor_tell preexec 1
 [[ -n ${BLE_VERSION-} ]] && __clai_doctor_tell blesh "$BLE_VERSION"
@@ -112,8 +116,6 @@ exit
 const FISH: &str = r#"
 printf 'clai-doctor:version=%s\0hook=%s\0' "$version" "$__clai_hook"
 functions -q __clai_postexec; and printf 'prompt=__clai_postexec\0'
-functions -q fish_right_prompt; and string match -q '*__clai_hint*' (functions fish_right_prompt | string collect)
-and printf 'hint=1\0'
 printf '\0\0'
 exit
 "#;

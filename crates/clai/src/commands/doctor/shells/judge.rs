@@ -44,11 +44,12 @@ fn bash(facts: &Facts, file: &str) -> Vec<Check> {
     const OURS: &str = "__clai_before_prompt";
     let prompt: Vec<&str> = facts.all("prompt").collect();
     let ours = prompt.iter().filter(|command| command.contains(OURS)).count();
+    let arrays = runs_arrays(facts.get("version"));
     let mut checks = Vec::new();
-    if ours == 0 {
+    if facts.get("ran") != "1" {
         let finding = "something replaced PROMPT_COMMAND after clai was loaded: nothing is recorded";
         checks.push(Check::fail("bash", finding).hint(format!("move the line of clai to the end of {file}")));
-    } else if facts.get("array") == "1" && !arrays(facts.get("version")) && !prompt[0].contains(OURS) {
+    } else if facts.get("array") == "1" && !arrays && !prompt[0].contains(OURS) {
         let finding = "this bash runs only the first element of PROMPT_COMMAND, and that is not clai's";
         checks.push(
             Check::fail("bash", finding)
@@ -57,7 +58,7 @@ fn bash(facts: &Facts, file: &str) -> Vec<Check> {
     } else if facts.get("stays") != "1" {
         let finding = "something replaces PROMPT_COMMAND at the first prompt: nothing is recorded";
         checks.push(Check::fail("bash", finding).hint(format!("move the line of clai to the end of {file}")));
-    } else if !prompt[0].trim_start().starts_with(OURS) {
+    } else if !arrays && !prompt[0].trim_start().starts_with(OURS) {
         let first = prompt[0].lines().next().unwrap_or_default();
         let finding = format!("`{first}` runs before clai: exit codes are what it leaves");
         checks.push(Check::warn("bash", finding).hint(format!("move the line of clai to the end of {file}")));
@@ -78,8 +79,8 @@ fn bash(facts: &Facts, file: &str) -> Vec<Check> {
     checks
 }
 
-/// Whether bash runs all elements of an array.
-fn arrays(version: &str) -> bool {
+/// Whether bash runs all elements of an array, and keeps the status for each.
+fn runs_arrays(version: &str) -> bool {
     let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (5, 1)
 }
@@ -106,16 +107,11 @@ fn zsh(facts: &Facts, file: &str) -> Vec<Check> {
 }
 
 fn fish(facts: &Facts, file: &str) -> Vec<Check> {
-    let hint = format!("move the line of clai to the end of {file}");
-    if facts.get("prompt").is_empty() {
-        let finding = "something erased clai's functions after it was loaded: nothing is recorded";
-        return vec![Check::fail("fish", finding).hint(hint)];
+    if !facts.get("prompt").is_empty() {
+        return Vec::new();
     }
-    if facts.get("hint").is_empty() {
-        let finding = "something replaced fish_right_prompt after clai was loaded: no hint is shown";
-        return vec![Check::warn("fish", finding).hint(hint)];
-    }
-    Vec::new()
+    let finding = "something erased clai's functions after it was loaded: nothing is recorded";
+    vec![Check::fail("fish", finding).hint(format!("move the line of clai to the end of {file}"))]
 }
 
 #[cfg(test)]
@@ -132,10 +128,11 @@ mod tests {
         checks.iter().map(|check| format!("{} {}", check.health.word(), check.finding)).collect()
     }
 
-    const GOOD: [(&str, &str); 4] = [
+    const GOOD: [(&str, &str); 5] = [
         ("version", "5.2.15(1)-release"),
         ("hook", "/bin/clai-hook"),
         ("prompt", "__clai_before_prompt"),
+        ("ran", "1"),
         ("stays", "1"),
     ];
 
@@ -164,29 +161,25 @@ mod tests {
     #[test]
     fn a_prompt_command_that_was_replaced_or_has_the_wrong_form_is_a_failure() {
         let with = |more: &[(&str, &str)]| judged(Shell::Bash, &[&GOOD[1..2], more].concat());
-        let said = with(&[("version", "5.2.15"), ("prompt", "other")]);
+        let ours = ("prompt", "__clai_before_prompt");
+        let (other, ran, stays) = (("prompt", "other"), ("ran", "1"), ("stays", "1"));
+        let said = with(&[("version", "5.2.15"), other]);
         assert!(said[0].starts_with("fail something replaced PROMPT_COMMAND after"), "{said:?}");
-        let said = with(&[
-            ("version", "5.0.3"),
-            ("array", "1"),
-            ("prompt", "other"),
-            ("prompt", "__clai_before_prompt"),
-        ]);
+        let said = with(&[("version", "5.0.3"), ("array", "1"), other, ours, ran]);
         assert!(said[0].starts_with("fail this bash runs only the first element"), "{said:?}");
-        let said = with(&[("version", "5.2.15"), ("prompt", "__clai_before_prompt")]);
+        let said = with(&[("version", "5.2.15"), ours, ran]);
         assert!(
             said[0].starts_with("fail something replaces PROMPT_COMMAND at the first prompt"),
             "{said:?}"
         );
-        let said = with(&[
-            ("version", "5.2.15"),
-            ("prompt", "other"),
-            ("prompt", "__clai_before_prompt"),
-            ("stays", "1"),
-        ]);
+        let said = with(&[("version", "5.0.3"), ("prompt", "other\n__clai_before_prompt"), ran, stays]);
         assert!(said[0].starts_with("warn `other` runs before clai"), "{said:?}");
-        let said =
-            with(&[("prompt", "__clai_before_prompt"), ("prompt", "__clai_before_prompt"), ("stays", "1")]);
+        // Newer ones keep the status for each element, and who calls us by another way calls us.
+        for prompt in [&[other, ours][..], &[other]] {
+            let said = with(&[&[("version", "5.2.15"), ran, stays], prompt].concat());
+            assert_eq!(said, ["ok bash 5.2.15 loads clai"]);
+        }
+        let said = with(&[ours, ours, ran, stays]);
         assert_eq!(said, ["warn clai is in PROMPT_COMMAND twice"]);
     }
 
@@ -214,12 +207,10 @@ mod tests {
     }
 
     #[test]
-    fn a_fish_that_lost_our_functions_or_our_hint_is_told() {
+    fn a_fish_that_lost_our_functions_is_told() {
         let hook = [("hook", "/bin/clai-hook"), ("version", "3.6.0")];
         assert!(judged(Shell::Fish, &hook)[0].starts_with("fail something erased"));
-        let said = judged(Shell::Fish, &[&hook[..], &[("prompt", "__clai_postexec")]].concat());
-        assert!(said[0].starts_with("warn something replaced fish_right_prompt"), "{said:?}");
-        let good = [("prompt", "__clai_postexec"), ("hint", "1")];
+        let good = [("prompt", "__clai_postexec")];
         assert_eq!(judged(Shell::Fish, &[&hook[..], &good].concat()), ["ok fish 3.6.0 loads clai"]);
     }
 }
