@@ -64,8 +64,8 @@ struct Answer {
 }
 
 impl Answer {
-    /// Mostly the daemon has answered by half a millisecond. A prompt must not wait for the other times.
-    const PATIENCE: Duration = Duration::from_micros(700);
+    /// On a quiet machine the daemon has answered by then. A prompt must not wait for the other times.
+    const PATIENCE: Duration = Duration::from_micros(500);
     /// As short as the system can sleep.
     const STEP: Duration = Duration::from_micros(50);
 

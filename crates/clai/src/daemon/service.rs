@@ -45,7 +45,7 @@ pub(super) struct Service {
     latest_ms: AtomicI64,
     sessions: AtomicU64,
     pub(super) connections: AtomicUsize,
-    world: World,
+    pub(super) world: World,
     started: Instant,
 }
 

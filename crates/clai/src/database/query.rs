@@ -139,7 +139,10 @@ fn find(connection: &rusqlite::Connection, query: &Query) -> rusqlite::Result<Ve
             values.push(value);
         }
     };
-    hold("instr(e.cmd_raw, ?) > 0", query.text.clone().map(Sql::Text));
+    // A text without capitals finds any.
+    let any_case = query.text.as_deref().is_some_and(|text| !text.contains(char::is_uppercase));
+    let contains = if any_case { "instr(lower(e.cmd_raw), ?) > 0" } else { "instr(e.cmd_raw, ?) > 0" };
+    hold(contains, query.text.clone().map(Sql::Text));
     hold("e.cwd = ?", query.cwd.clone().map(Sql::Text));
     hold("e.repo_key = ?", query.repo.clone().map(Sql::Text));
     hold("e.session_id = ?", query.session.clone().map(Sql::Text));

@@ -79,6 +79,15 @@ fn search_shows_each_line_once_and_finding_nothing_is_not_found() {
 }
 
 #[test]
+fn a_search_without_capitals_finds_any() {
+    let person = worked();
+    person.ran("make README.html");
+    assert!(person.says(&["search", "readme"]).contains("make README.html"));
+    assert!(person.says(&["search", "README"]).contains("make README.html"));
+    assert_eq!(person.clai(&["search", "Readme"]).code, 1, "a capital is meant");
+}
+
+#[test]
 fn a_search_that_finds_more_than_it_shows_says_so() {
     let person = Person::new();
     person.start();

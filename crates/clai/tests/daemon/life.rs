@@ -87,6 +87,8 @@ fn of_twenty_racing_starts_one_is_the_daemon_and_one_migrates() {
     assert!(until(PATIENCE, || std::os::unix::net::UnixStream::connect(socket(&home)).is_ok()));
     assert_eq!(count(&home, "SELECT count(*) FROM schema_migrations"), 3);
     assert_eq!(log(&home).matches("schema 0 became 3").count(), 1);
+    // It is written once somebody can be answered.
+    assert!(until(PATIENCE, || log(&home).contains("\"started\"")));
     assert_eq!(log(&home).matches("\"started\"").count(), 1);
     winner.kill().unwrap();
     winner.wait().unwrap();

@@ -366,9 +366,9 @@ fn the_answer_after_a_restart_is_the_answer_before_it() {
         assert_eq!(count(&home, "SELECT count(*) FROM learned"), 1);
         // Killed it has nothing to say on its way out.
         if end == 2 {
-            daemon.kill()
+            daemon.kill();
         } else {
-            daemon.terminate()
+            daemon.terminate();
         }
         daemon = Daemon::start(&home);
         assert_eq!(answers(&daemon), before, "after {end}");

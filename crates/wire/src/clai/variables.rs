@@ -17,7 +17,7 @@ pub const VARIABLES: &[Variable] = &[
     },
     Variable {
         name: "CLAI_ANSWER",
-        meaning: "a file: the hook stays a moment, 0.7 ms at most, until the daemon has answered there",
+        meaning: "a file: the hook stays a moment, 0.5 ms at most, until the daemon has answered there",
         default: "it goes at once",
     },
     Variable { name: "CLAI_NO_RECORD", meaning: "1: what is run is not sent", default: "0" },

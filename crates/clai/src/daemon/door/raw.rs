@@ -3,7 +3,10 @@
 
 use std::io::{self, BufReader};
 use std::sync::Arc;
+use std::time::Duration;
 
+use kit::invocation::Environment;
+use kit::process::{Job, find};
 use wire::clai::Message;
 use wire::clai::raw::{RawError, RawReader, write_suggestions};
 use wire::frame::FrameError;
@@ -17,6 +20,7 @@ pub(in crate::daemon) fn attend<C: Connection>(
     input: BufReader<Stream<C>>,
     service: &Arc<Service>,
 ) -> io::Result<()> {
+    give_way(&service.world.env);
     let mut mouth = Some(input.get_ref().mouth()?);
     let mut reader = RawReader::buffered(input);
     loop {
@@ -36,5 +40,15 @@ pub(in crate::daemon) fn attend<C: Connection>(
             Err(RawError::Frame(FrameError::DeadlinePassed | FrameError::NotUtf8 { .. })) => {}
             Err(RawError::Frame(FrameError::Io(error))) => return Err(error),
         }
+    }
+}
+
+/// A shell that writes to us at its prompt shall not lose the processor to us by that: a thread of the batch kind is
+/// woken and waits for its turn, and so may the answer, for which this shell does not wait. Measured with zsh on two busy
+/// processors: 115 µs at a prompt became 53. Where there is no `chrt`, or it takes a second, all stays as it is.
+fn give_way(env: &Environment) {
+    if let Some(chrt) = find("chrt", env) {
+        let me = rustix::thread::gettid().as_raw_nonzero().to_string();
+        let _ = Job::new(chrt).args(["--batch", "--pid", "0", &me]).deadline(Duration::from_secs(1)).run();
     }
 }

@@ -1,13 +1,17 @@
 //! What comes next, left in a file: for shells that cannot listen while they show a prompt. A shell that wants it
-//! makes the file `next.<session>` beside the socket and reads it before its next prompt.
+//! makes the file `next.<session>` beside the socket and reads it before its next prompt. One that can draw a prompt
+//! again leaves its process number in the file, and is told by URG that there is something to draw: a signal that does
+//! nothing to who does not want it.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::fs::OFlags;
+use rustix::process::{Pid, Signal, kill_process};
 use wire::clai::{SessionId, raw};
 
 use super::Service;
@@ -15,6 +19,8 @@ use crate::daemon::request::Suggest;
 
 /// What a shell can cycle through.
 const LIMIT: usize = 3;
+/// More digits no process number has.
+const WHO: u64 = 16;
 /// A shell that has been silent for so long finds its file gone, and its next prompt without a hint.
 const OLD: Duration = Duration::from_secs(7 * 24 * 3600);
 
@@ -42,15 +48,26 @@ impl Service {
         }
         let path = self.world.runtime.join(format!("next.{}", session_id.0));
         let no_link = OFlags::NOFOLLOW.bits().cast_signed();
-        let Ok(mut file) = OpenOptions::new().write(true).truncate(true).custom_flags(no_link).open(path)
-        else {
+        let Ok(file) = OpenOptions::new().read(true).write(true).custom_flags(no_link).open(path) else {
             return;
         };
         // The shell made it with whatever its umask says.
         let _ = file.set_permissions(Permissions::from_mode(0o600));
         let (prefix, passed) = (String::new(), Vec::new());
         let ask = Suggest { session_id, cwd, repo_key: None, limit: LIMIT, prefix, passed };
+        let mut answer = Vec::new();
+        raw::write_suggestions(&mut answer, &self.suggest(&ask)).expect("memory takes all");
         // A file that cannot be written is a hint that is not shown.
-        let _ = raw::write_suggestions(&mut file, &self.suggest(&ask));
+        let _ = leave(file, &answer);
     }
+}
+
+fn leave(mut file: File, answer: &[u8]) -> io::Result<()> {
+    let mut who = Vec::new();
+    Read::by_ref(&mut file).take(WHO).read_to_end(&mut who)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(answer)?;
+    let who = str::from_utf8(&who).ok().and_then(|who| who.trim().parse().ok().filter(|raw| *raw > 1));
+    who.and_then(Pid::from_raw).map_or(Ok(()), |who| Ok(kill_process(who, Signal::URG)?))
 }
