@@ -26,11 +26,12 @@ const SIZES: [usize; 3] = [400, 3_000, 50_000];
 fn main() {
     let mut table = Table::default();
     let home = Home::new();
-    let empty = Cost::of(40, |_| empty_main(&home).spawn().unwrap());
+    let mut empty = empty_main(&home);
+    let empty = Cost::of(100, |_| empty.spawn().unwrap());
     println!("{:<34} {:>9} {:>9} {:>9} {:>7}", "", "cpu ms", "over", "wall ms", "fsyncs");
     println!("{:<34} {:>9.2} {:>9} {:>9.2}", "an empty main", empty.cpu, "", empty.wall);
     table.note("empty main: cpu ms", empty.cpu);
-    let version = Cost::of(40, |_| drip(&home, &["--version"]).spawn().unwrap());
+    let version = Cost::of(100, |_| drip(&home, &["--version"]).spawn().unwrap());
     report(&mut table, "drip --version", version, empty, 0);
     for lines in SIZES {
         println!();
