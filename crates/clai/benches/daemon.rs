@@ -1,6 +1,7 @@
 //! The daemon as a process, at 10,000, 100,000 and 1,000,000 commands of a generated history (50,000 distinct lines of
-//! 10,000 templates in 20 projects): how fast it takes events, how fast it answers, how much memory it holds (after the
-//! burst, and started again), and how long it takes to start. `SCRIMP_BENCH_EVENTS` ends it earlier.
+//! 10,000 templates in 20 projects): how fast it takes events that come without a pause, and how long it is busy with
+//! them afterwards; how fast it answers, how much memory it holds (after the burst, and started again), and how long it
+//! takes to start. `SCRIMP_BENCH_EVENTS` ends it earlier.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -11,7 +12,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -30,9 +31,10 @@ fn main() {
     let mut table = Table::default();
     let mut daemon = Daemon::start(&home);
     println!(
-        "{:>9}  {:>9} {:>10} {:>12} {:>11} {:>11} {:>10} {:>8} {:>8} {:>8} {:>7}",
+        "{:>9}  {:>9} {:>7} {:>10} {:>12} {:>11} {:>11} {:>10} {:>8} {:>8} {:>8} {:>7}",
         "commands",
         "ingest/s",
+        "settled",
         "cpu each",
         "1 call each",
         "suggest p50",
@@ -45,7 +47,7 @@ fn main() {
     );
     for size in SIZES.into_iter().filter(|size| *size <= most) {
         let (before, cpu) = (history.next, daemon.cpu());
-        let on_one = daemon.ingest(&mut history, size - SINGLE_CONNECTIONS);
+        let (on_one, settled) = daemon.ingest(&mut history, size - SINGLE_CONNECTIONS);
         let cpu = (daemon.cpu() - cpu).as_secs_f64() * 1e6 / (history.next - before) as f64;
         let each_alone = daemon.ingest_alone(&mut history, size);
         let (p50, p99) = daemon.questions(&mut history, |n, history| {
@@ -61,7 +63,8 @@ fn main() {
         let start = started.elapsed();
         let fresh = daemon.rss_kb();
         println!(
-            "{size:>9}  {on_one:>9.0} {cpu:>7.1} µs {each_alone:>10.0}/s {:>11} {:>11} {:>10} {:>5.1} MB {:>5.1} MB {:>5.0} MB {:>5.2} s",
+            "{size:>9}  {on_one:>9.0} {:>5.2} s {cpu:>7.1} µs {each_alone:>10.0}/s {:>11} {:>11} {:>10} {:>5.1} MB {:>5.1} MB {:>5.0} MB {:>5.2} s",
+            settled.as_secs_f64(),
             micros(p50),
             micros(p99),
             micros(idle_p99),
@@ -72,7 +75,7 @@ fn main() {
         );
         table.note(
             format!("at {size} commands"),
-            json!({"ingest_per_s": on_one, "ingest_cpu_us": cpu, "health_p99_us": idle_p99.as_micros() as u64, "ingest_per_s_one_connection_each": each_alone,
+            json!({"ingest_per_s": on_one, "settled_ms": settled.as_millis() as u64, "ingest_cpu_us": cpu, "health_p99_us": idle_p99.as_micros() as u64, "ingest_per_s_one_connection_each": each_alone,
                 "suggest_p50_us": p50.as_micros() as u64, "suggest_p99_us": p99.as_micros() as u64, "rss_kb": rss,
                 "rss_kb_after_restart": fresh, "database_kb": stored, "start_ms": start.as_millis() as u64}),
         );
@@ -151,55 +154,56 @@ impl History {
     }
 }
 
-struct Daemon {
-    child: Child,
+struct Daemon<'a> {
+    home: &'a Home,
     socket: PathBuf,
+    pid: u64,
 }
 
-impl Daemon {
-    fn start(home: &Home) -> Daemon {
-        let mut command = home.command(bin("clai-daemon"));
-        command.arg("--foreground").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        let daemon = Daemon {
-            child: command.spawn().expect("the daemon can be started"),
-            socket: home.runtime().join("clai/daemon.sock"),
-        };
-        assert!(
-            until(4 * PATIENCE, || UnixStream::connect(&daemon.socket).is_ok()),
-            "the daemon does not answer"
-        );
+impl Daemon<'_> {
+    /// As a shell does it.
+    fn start(home: &Home) -> Daemon<'_> {
+        let started = home.command(bin("clai-daemon")).stdin(Stdio::null()).status();
+        assert!(started.expect("the daemon can be started").success(), "the daemon does not answer");
+        let mut daemon = Daemon { home, socket: home.runtime().join("clai/daemon.sock"), pid: 0 };
+        daemon.pid =
+            ask(&mut daemon.connect(), &json!({"type": "health"}))["pid"].as_u64().expect("it has one");
         daemon
     }
 
-    fn stop(&mut self) {
-        let mut talk = self.connect();
-        ask(&mut talk, &json!({"type": "stop"}));
-        self.child.wait().expect("our own child can be waited for");
+    fn stop(&self) {
+        ask(&mut self.connect(), &json!({"type": "stop"}));
+        assert!(
+            until(4 * PATIENCE, || self.proc("stat").is_none_or(|stat| stat.contains(") Z "))),
+            "it does not end"
+        );
     }
 
     fn connect(&self) -> BufReader<UnixStream> {
         BufReader::new(UnixStream::connect(&self.socket).expect("the daemon listens"))
     }
 
-    /// Events per second on one connection, until there are `size` and all are written.
-    fn ingest(&self, history: &mut History, size: u64) -> f64 {
+    /// Events per second on one connection, until there are `size` and all are written; and how long it took from there
+    /// until all was counted and the log folded into the database.
+    fn ingest(&self, history: &mut History, size: u64) -> (f64, Duration) {
         let mut talk = self.connect();
         let count = size.saturating_sub(history.next);
-        let mut spent = Duration::ZERO;
-        let mut left = count;
-        while left > 0 {
-            // Made before the clock runs.
-            let part = left.min(50_000);
-            let lines: String = (0..part).map(|_| history.event()).collect();
-            let started = Instant::now();
-            talk.get_mut().write_all(lines.as_bytes()).expect("the daemon reads");
-            ask(&mut talk, &json!({"type": "flush"}));
-            spent += started.elapsed();
-            left -= part;
-        }
+        // Made before the clock runs.
+        let lines: String = (0..count).map(|_| history.event()).collect();
+        let started = Instant::now();
+        talk.get_mut().write_all(lines.as_bytes()).expect("the daemon reads");
+        ask(&mut talk, &json!({"type": "flush"}));
+        let spent = started.elapsed();
+        let log = self.home.data().join("clai/clai.db-wal");
+        let settled = Instant::now();
+        assert!(
+            until(4 * PATIENCE, || log.metadata().is_ok_and(|log| log.len() == 0)),
+            "it does not come to rest"
+        );
+        let settled = settled.elapsed();
         let health = ask(&mut talk, &json!({"type": "health"}));
         assert_eq!(health["dropped"], 0, "{health}");
-        count as f64 / spent.as_secs_f64()
+        (count as f64 / spent.as_secs_f64(), settled)
     }
 
     /// The same with a connection for each event, as the hook does it.
@@ -245,24 +249,20 @@ impl Daemon {
     fn cpu(&self) -> Duration {
         /// What Linux counts in, on every machine that we know.
         const TICKS_PER_SECOND: u64 = 100;
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).expect("the daemon runs");
+        let stat = self.proc("stat").expect("the daemon runs");
         let fields = stat.rsplit(") ").next().expect("it has a name").split(' ');
         let ticks: u64 = fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
         Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND)
     }
 
     fn rss_kb(&self) -> u64 {
-        let status =
-            fs::read_to_string(format!("/proc/{}/status", self.child.id())).expect("the daemon runs");
+        let status = self.proc("status").expect("the daemon runs");
         let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("it has memory");
         line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("in kilobytes")
     }
-}
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    fn proc(&self, file: &str) -> Option<String> {
+        fs::read_to_string(format!("/proc/{}/{file}", self.pid)).ok()
     }
 }
 

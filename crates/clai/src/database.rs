@@ -31,15 +31,18 @@ pub const FILE: &str = "clai.db";
 /// How long to wait for a reader that holds up a checkpoint, or for another process that prepares the database.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// What one transaction should hold at most. In a long history a command changes two pages that no other one changes, so
-/// this is what the cache can hold: a page that has to leave it and is changed again in the same transaction is written
-/// twice, and makes SQLite sign all of the log after it anew (measured at a million commands: 29 reads and writes for
-/// each command with batches of 2048, 15 with these).
-pub const LARGEST_BATCH: usize = 640;
-const CACHE_KB: i64 = 8 * 1024;
-/// How long the log may become in a burst. The same pages change again and again, and to copy them back less often saves
-/// most of the writing; a pause comes soon, see [`Database::rest`].
-const CHECKPOINT_PAGES: i64 = 32_000;
+/// What one transaction should hold at most. In a long history a command changes nearly two pages that no other one
+/// changes, so this is what the cache can hold: a page that has to leave it and is changed again in the same transaction
+/// is written twice, and makes SQLite sign all of the log after it anew. Measured at a million commands: 29 reads and
+/// writes of a page for each command with batches of 2048 and a cache of 8 MB, 11 with these.
+pub const LARGEST_BATCH: usize = 1408;
+const CACHE_KB: i64 = 14 * 1024;
+
+/// How many pages the log may hold before they are copied back: as usual, and in a burst, in which the same pages change
+/// again and again. A pause comes soon, see [`Database::rest`].
+const LOG_PAGES: i64 = 1000;
+const LOG_PAGES_IN_A_BURST: i64 = 64_000;
+/// What whoever opens the database next should not have to read.
 const LONG_LOG: u64 = 4 << 20;
 
 #[derive(Debug, Error)]
@@ -97,6 +100,8 @@ pub struct Database {
     progress: Option<Progress>,
     /// As of the last batch.
     log: Log,
+    /// How long the log may become as things are.
+    log_pages: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +123,8 @@ impl Database {
         let path = directory.join(FILE);
         let policy = Policy { busy: BUSY, synchronous };
         let Opened { connection, notes } = store::sqlite::open(&path, &policy, &schema::SCHEMA, unix_ms)?;
-        let mut database = Database { connection, path, owner, progress: None, log: Log::Short };
+        let mut database =
+            Database { connection, path, owner, progress: None, log: Log::Short, log_pages: LOG_PAGES };
         database.prepare().map_err(|source| database.failed(source))?;
         database.count()?;
         Ok((database, notes))
@@ -128,7 +134,7 @@ impl Database {
         // What is deleted is overwritten at once, so that `forget` finds no older copies in free pages.
         self.connection.pragma_update(None, "secure_delete", true)?;
         self.connection.pragma_update(None, "cache_size", -CACHE_KB)?;
-        self.connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        self.connection.pragma_update(None, "wal_autocheckpoint", self.log_pages)?;
         self.connection.set_prepared_statement_cache_capacity(32);
         Ok(())
     }
@@ -155,6 +161,15 @@ impl Database {
         };
         let folded = fold().and(self.connection.busy_timeout(BUSY));
         folded.map_err(|source| self.failed(source))
+    }
+
+    fn bound_log(&mut self, counting: Counting) -> rusqlite::Result<()> {
+        let pages = if counting == Counting::Later { LOG_PAGES_IN_A_BURST } else { LOG_PAGES };
+        if pages != self.log_pages {
+            self.connection.pragma_update(None, "wal_autocheckpoint", pages)?;
+            self.log_pages = pages;
+        }
+        Ok(())
     }
 
     fn measure_log(&self) -> Log {

@@ -102,8 +102,17 @@ pub enum SqliteError {
 impl SqliteError {
     /// Whether the file is no database, or a broken one.
     fn is_corrupt(&self) -> bool {
-        let SqliteError::Sql { source, .. } = self else { return false };
-        matches!(source.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
+        self.has(ErrorCode::NotADatabase) || self.has(ErrorCode::DatabaseCorrupt)
+    }
+
+    /// Whether the file was gone when it was to be used.
+    fn is_absence(&self) -> bool {
+        let is_missing = |error: &FileError| error.kind() == io::ErrorKind::NotFound;
+        self.has(ErrorCode::CannotOpen) || matches!(self, SqliteError::File(error) if is_missing(error))
+    }
+
+    fn has(&self, code: ErrorCode) -> bool {
+        matches!(self, SqliteError::Sql { source, .. } if source.sqlite_error_code() == Some(code))
     }
 
     /// The command that helps, where there is one.
@@ -140,8 +149,12 @@ pub fn open(path: &Path, policy: &Policy, schema: &Schema, unix_ms: i64) -> Resu
     let folder = folder_of(path);
     places::private_dir(folder, geteuid().as_raw())?;
     access(folder, Access::WRITE_OK | Access::EXEC_OK).at("write in", folder)?;
-    if let Some(connection) = open_current(path, policy, schema)? {
-        return Ok(Opened { connection, notes: Vec::new() });
+    match open_current(path, policy, schema) {
+        Ok(Some(connection)) => return Ok(Opened { connection, notes: Vec::new() }),
+        Ok(None) => {}
+        // Somebody is just setting it aside.
+        Err(error) if error.is_absence() => {}
+        Err(error) => return Err(error),
     }
     let _alone = lock::acquire(&with_suffix(path, ".lock"), schema.application, policy.busy)?;
     prepare(path, policy, schema, unix_ms)

@@ -21,6 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How often to ask.
 const STEP: Duration = Duration::from_millis(10);
 
+/// What the system's allocator has to be told to give back what a burst has used: a heap for every other thread, and a
+/// threshold that rises with the largest block ever freed, both keep it (measured after 130,000 commands on top of
+/// 900,000: 61 MB without this, 46 MB with it). Other allocators do not look at it.
+const THRIFTY: [(&str, &str); 2] = [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "1048576")];
+
 /// Whether there was something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Started {
@@ -60,6 +65,7 @@ fn spawn_and_wait(program: &Path, home: &Home, env: &Environment) -> Result<Star
     let child = Job::new(program)
         .arg(Mode::DETACHED)
         .envs(minimal_environment(env, &passed_on))
+        .envs(THRIFTY)
         .detach()
         .map_err(|error| Failure::new(format!("cannot start `{}`", program.display())).because(&error))?;
     let started = Instant::now();

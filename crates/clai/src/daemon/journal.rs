@@ -12,7 +12,7 @@ const WINDOW: Duration = Duration::from_millis(25);
 /// … or when there are this many.
 pub(super) const FULL_BATCH: usize = 100;
 /// How much may wait, in records and in bytes: a script's loop while the disk is busy, and a few pasted files.
-const ROOM: usize = 2048;
+const ROOM: usize = 4096;
 const ROOM_BYTES: usize = 4 << 20;
 
 /// Something that only the writer can do, after all that was said before.
@@ -33,7 +33,11 @@ struct Inner {
     since: Option<Instant>,
     /// Taken by the writer and not written yet.
     in_flight: usize,
-    orders: VecDeque<Order>,
+    /// How many records ever came and how many of them the writer took, those given back not counted.
+    pushed: u64,
+    taken: u64,
+    /// Each with how many records were said before it.
+    orders: VecDeque<(u64, Order)>,
     left_out: HashMap<(Reason, String), (u64, i64)>,
     written: u64,
     dropped: u64,
@@ -76,6 +80,7 @@ impl Journal {
         let mut inner = self.lock();
         inner.bytes += weight(&record);
         inner.records.push_back(record);
+        inner.pushed += 1;
         inner.since.get_or_insert_with(Instant::now);
         // Waking the writer for every record would cost more than the record.
         let worth_waking = matches!(inner.records.len(), 1 | FULL_BATCH);
@@ -118,7 +123,8 @@ impl Journal {
         let mut inner = self.lock();
         // After the end nobody would ever do it; dropping it tells whoever waits.
         if !inner.closing {
-            inner.orders.push_back(Box::new(work));
+            let said_before = inner.pushed;
+            inner.orders.push_back((said_before, Box::new(work)));
         }
         drop(inner);
         self.changed.notify_all();
@@ -145,11 +151,13 @@ impl Journal {
             let full = inner.records.len() >= FULL_BATCH;
             let urgent =
                 full || !inner.orders.is_empty() || inner.closing || due.is_some_and(|due| now >= due);
+            // What comes later does not hold it up: a burst may never end.
+            let taken = inner.taken;
+            if let Some((_, order)) = inner.orders.pop_front_if(|(said_before, _)| *said_before <= taken) {
+                return Work::Order(order);
+            }
             if !inner.records.is_empty() && urgent {
                 return Work::Batch(inner.take_batch());
-            }
-            if let Some(order) = inner.orders.pop_front() {
-                return Work::Order(order);
             }
             if inner.closing {
                 return Work::Over;
@@ -173,6 +181,7 @@ impl Journal {
     /// Puts a batch back that could not be written. Says whether this is news.
     pub(super) fn give_back(&self, batch: Vec<Record>, trouble: String) -> bool {
         let mut inner = self.lock();
+        inner.taken -= batch.len() as u64;
         for record in batch.into_iter().rev() {
             inner.bytes += weight(&record);
             inner.records.push_front(record);
@@ -207,13 +216,13 @@ impl Journal {
 }
 
 impl Inner {
-    /// All that waits: what piled up while the last batch was written goes along, so that a burst gets faster and not
-    /// slower.
+    /// What piled up while the last batch was written goes along, so that a burst gets faster and not slower.
     fn take_batch(&mut self) -> Vec<Record> {
         let count = self.records.len().min(LARGEST_BATCH);
         let batch: Vec<Record> = self.records.drain(..count).collect();
         self.bytes -= batch.iter().map(weight).sum::<usize>();
         self.in_flight = batch.len();
+        self.taken += batch.len() as u64;
         self.since = self.since.filter(|_| !self.records.is_empty());
         batch
     }
@@ -259,6 +268,21 @@ mod tests {
         assert_eq!(batches.concat(), (0..all).collect::<Vec<_>>());
         assert_eq!(journal.counters().written, all.cast_unsigned());
         assert_eq!(journal.lock().bytes, 0);
+    }
+
+    #[test]
+    fn an_order_waits_for_what_was_said_before_it_and_for_nothing_later() {
+        let journal = Journal::default();
+        let is_order = || matches!(journal.next(Duration::ZERO), Work::Order(_));
+        (0..LARGEST_BATCH as i64 + 1).for_each(|ts| journal.push(record(ts)));
+        journal.order_unheard(|_| {});
+        (0..5 * LARGEST_BATCH as i64).for_each(|ts| journal.push(record(ts)));
+        assert_eq!(batch(&journal).len(), LARGEST_BATCH);
+        let Work::Batch(second) = journal.next(Duration::ZERO) else { panic!("one is left") };
+        journal.give_back(second, "full".to_owned());
+        assert_eq!(batch(&journal).len(), LARGEST_BATCH, "it has to be written first");
+        assert!(is_order());
+        assert!(!is_order());
     }
 
     #[test]

@@ -302,3 +302,53 @@ impl<C> Drop for Leave<C> {
         self.service.connections.store(self.callers.count(), Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn callers(count: u64) -> Callers<()> {
+        let callers = Callers::default();
+        let mut inner = callers.lock();
+        for id in 0..count {
+            inner
+                .all
+                .insert(id, Caller { handle: (), heard: Instant::now(), began: None, is_at_work: false });
+        }
+        drop(inner);
+        callers
+    }
+
+    #[test]
+    fn a_turn_comes_when_one_of_those_at_work_rests() {
+        let callers = Arc::new(callers(AT_WORK as u64));
+        (0..AT_WORK as u64).for_each(|id| callers.got_bytes(id));
+        let began = Instant::now();
+        callers.wait_for_a_turn(Duration::from_millis(30));
+        assert!(began.elapsed() >= Duration::from_millis(30), "nobody rests");
+        let waiting = Arc::clone(&callers);
+        let waits = thread::spawn(move || waiting.wait_for_a_turn(Duration::from_secs(60)));
+        callers.rests(3);
+        waits.join().expect("it does not panic");
+        assert!(began.elapsed() < Duration::from_secs(30));
+        // Whatever is said twice counts once.
+        callers.rests(3);
+        callers.leave(3);
+        (4..AT_WORK as u64).for_each(|id| callers.leave(id));
+        callers.got_bytes(0);
+        assert_eq!(callers.lock().at_work, 3);
+    }
+
+    #[test]
+    fn who_is_being_served_is_not_sent_away_however_long_ago_it_was_heard() {
+        let callers = callers(3);
+        callers.got_bytes(0);
+        callers.heard(1);
+        assert_eq!(callers.lock().longest_silent(), Some(2));
+        callers.heard(2);
+        assert_eq!(callers.lock().longest_silent(), Some(1));
+        callers.got_bytes(1);
+        callers.got_bytes(2);
+        assert_eq!(callers.lock().longest_silent(), None);
+    }
+}

@@ -3,10 +3,10 @@
 //! by batch or all at once: [`super::Database::rebuild_aggregates`] gives the same rows, bit for bit.
 //!
 //! A command is counted in the transaction that writes it, except in a burst: then counting waits until it is over or
-//! [`MOST_UNCOUNTED`] commands have come, because the rows of a command lie on a dozen pages and the command itself on
-//! two (measured: 3,000 commands a second with counting in each batch of a hundred, 30,000 without). How far the tables
-//! have come stands in the table `state`, in the same transaction, so that after a crash the rest is counted when the
-//! database is opened.
+//! [`MOST_UNCOUNTED`] commands have come. The rows that they touch lie on tens of thousands of pages, and each page is
+//! written once for all of them instead of once for every batch (measured on top of 900,000 commands: 6,200 commands a
+//! second with counting in each batch, 18,800 like this). How far the tables have come stands in the table `state`, in
+//! the same transaction, so that after a crash the rest is counted when the database is opened.
 
 mod counts;
 

@@ -34,6 +34,9 @@ impl Database {
 
     fn write(&mut self, batch: &[Record], repeats: Repeats, counting: Counting) -> Result<usize> {
         let written = (|| {
+            if !batch.is_empty() {
+                self.bound_log(counting)?;
+            }
             // After a failure it is unknown what the disk has taken: then the disk is asked.
             let mut progress = match self.progress.take() {
                 Some(progress) => progress,

@@ -16,6 +16,14 @@ use crate::fault::folder_of;
 /// Opens the database at `path` for reading; `None` where there is none. One that has to be migrated first is refused
 /// as [`SqliteError::Older`]. Waits for a migration for about `busy`, then gives up with a busy [`SqliteError::Sql`].
 pub fn read(path: &Path, busy: Duration, schema: &Schema) -> Result<Option<Connection>, SqliteError> {
+    match open_current(path, busy, schema) {
+        // Somebody has just set it aside.
+        Err(error) if error.is_absence() && look(path, Access::READ_OK)? == SharedEntry::Absent => Ok(None),
+        done => done,
+    }
+}
+
+fn open_current(path: &Path, busy: Duration, schema: &Schema) -> Result<Option<Connection>, SqliteError> {
     if look(path, Access::READ_OK)? == SharedEntry::Absent {
         return Ok(None);
     }
