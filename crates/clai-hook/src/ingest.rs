@@ -2,6 +2,7 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
+use std::num::NonZeroU64;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use kit::invocation::Environment;
 use kit::text::head;
 use kit::{Invocation, Places};
+use rustix::thread::set_current_timer_slack;
 use wire::Deadline;
 use wire::clai::{CAP, Event, Message, ORDINARY, SessionId, Shell};
 use wire::endpoint::{clai_dir, clai_socket};
@@ -66,8 +68,8 @@ struct Answer {
 impl Answer {
     /// On a quiet machine the daemon has answered by then. A prompt must not wait for the other times.
     const PATIENCE: Duration = Duration::from_micros(500);
-    /// As short as the system can sleep.
-    const STEP: Duration = Duration::from_micros(50);
+    /// About as long as it takes to look.
+    const STEP: Duration = Duration::from_micros(20);
 
     fn expected(env: &Environment) -> Option<Answer> {
         let path = PathBuf::from(env.get("CLAI_ANSWER")?);
@@ -77,6 +79,8 @@ impl Answer {
 
     /// Until there is something else in the file, or the time is over: then the shell shows nothing.
     fn wait(self) {
+        // Else each step would be 50 µs longer, which the system uses to wake many at once.
+        let _ = set_current_timer_slack(NonZeroU64::new(1));
         let deadline = Deadline::after(Answer::PATIENCE);
         let is_new = |length| length != self.length && length > 0;
         while !deadline.passed() && !fs::metadata(&self.path).is_ok_and(|file| is_new(file.len())) {
