@@ -14,6 +14,7 @@ mod projects;
 mod request;
 mod serve;
 mod service;
+mod workers;
 mod writer;
 
 use std::fs;

@@ -12,8 +12,7 @@ use wire::frame::to_line;
 
 use super::{Call, PATIENCE, Page, counted, times};
 use crate::cli::Shell;
-use crate::daemon::{self, Done, Old, Request, WhyNot};
-use crate::database::Reason;
+use crate::daemon::{self, Done, Old, Request};
 use crate::import::{self, ImportError, Source};
 
 /// How much goes into one message. Escaping can make six bytes of one, and a message has a cap.
@@ -82,7 +81,6 @@ pub(super) fn run(call: &mut Call<'_>, args: &Args) -> Result<Exit, Failure> {
     };
     let started = Instant::now();
     let oldest = call.now().saturating_sub(i64::from(config.retention_days) * 86_400_000);
-    let secrets = secrets(&call.ask_started(&Request::WhyNot, PATIENCE)?);
     let mut send = Send {
         shell: shell.into(),
         batch: Vec::new(),
@@ -104,10 +102,6 @@ pub(super) fn run(call: &mut Call<'_>, args: &Args) -> Result<Exit, Failure> {
     }
     let mut outcome = send.outcome;
     outcome.skipped += history.skipped();
-    if outcome.new > 0 {
-        outcome.redacted =
-            self::secrets(&call.ask_started(&Request::WhyNot, PATIENCE)?).saturating_sub(secrets);
-    }
     outcome.known = outcome.read.saturating_sub(outcome.new + outcome.left_out);
     outcome.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     outcome.retention_days = config.retention_days;
@@ -132,12 +126,6 @@ fn file(call: &Call<'_>, source: Source, named: Option<&PathBuf>) -> Result<Path
 
 fn import_failure(error: &ImportError) -> Failure {
     Failure::new("cannot import").because(error)
-}
-
-/// How many secrets were ever taken out, or lines dropped for one.
-fn secrets(why_not: &WhyNot) -> u64 {
-    let of_secrets = [Reason::SecretRedacted.word(), Reason::SecretDropped.word()];
-    why_not.left_out.iter().filter(|it| of_secrets.contains(&it.reason.as_str())).map(|it| it.count).sum()
 }
 
 /// Commands on their way to the daemon, some hundred at a time.
@@ -190,6 +178,7 @@ impl Send {
         self.outcome.read += count;
         self.outcome.new += imported.new;
         self.outcome.left_out += imported.left_out;
+        self.outcome.redacted += imported.secrets;
         self.show_progress(call);
         Ok(())
     }

@@ -62,6 +62,41 @@ fn a_history_of_a_real_shell_is_imported_once_without_its_secrets() {
 }
 
 #[test]
+fn what_was_left_out_of_a_history_is_counted_once_however_often_it_is_imported() {
+    let person = Person::now();
+    person.home.write(".config/clai/config.toml", "ignore = [\"pass *\"]\n");
+    let left_out = || -> Vec<(String, u64)> {
+        let said = person.json(&["why-not", "--json"]);
+        let rows = said["left_out"].as_array().unwrap().iter();
+        let mut rows: Vec<_> = rows
+            .map(|it| (it["detail"].as_str().unwrap().to_owned(), it["count"].as_u64().unwrap()))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let now = person.home.clock().now_ms() / 1000 - 1000;
+    let mut history = String::new();
+    let mut type_in = |lines: &[&str]| {
+        for line in lines {
+            let later = history.len() as i64;
+            history.push_str(&format!("#{}\n{line}\n", now + later));
+        }
+        person.home.write(".bash_history", &history);
+    };
+    type_in(&["pass show bank", LINES[0], LINES[1], LINES[2], "pass edit bank"]);
+    for times in 1..=3 {
+        let outcome = person.json(&["import", "bash", "--json"]);
+        assert_eq!(outcome["redacted"], u64::from(times == 1), "{outcome}");
+        assert_eq!(left_out(), [("github".to_owned(), 1), ("pass *".to_owned(), 2)], "after {times}");
+    }
+    type_in(&["cd", "curl -u ada:hunter2 https://example.org", "pass show x"]);
+    assert_eq!(person.json(&["import", "bash", "--json"])["redacted"], 1);
+    let counted =
+        [("github", 1), ("pass *", 3), ("password", 1)].map(|(kind, count)| (kind.to_owned(), count));
+    assert_eq!(left_out(), counted);
+}
+
+#[test]
 fn a_history_of_fish_is_imported() {
     let person = Person::now();
     // Non-interactive fish keeps no history of what it runs, but can merge and save what it is told.
