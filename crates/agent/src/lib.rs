@@ -1,0 +1,1 @@
+//! A streaming coding agent with five tools that never corrupts its own history.

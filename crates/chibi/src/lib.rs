@@ -1,0 +1,1 @@
+//! Conversations that persist, compact, call plugins and talk to each other.
