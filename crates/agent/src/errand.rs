@@ -129,7 +129,7 @@ impl Host for Errand<'_> {
         match say {
             Say::Warning(warning) => (self.live)(&warning.to_string()),
             Say::Retrying { error, attempt, .. } => {
-                (self.live)(&format!("{error}; trying again (attempt {attempt})"))
+                (self.live)(&format!("{error}; trying again (attempt {attempt})"));
             }
             _ => {}
         }
