@@ -1,1 +1,3 @@
 //! Conversations that persist, compact, call plugins and talk to each other.
+
+pub mod hooks;
