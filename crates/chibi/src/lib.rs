@@ -1,3 +1,5 @@
 //! Conversations that persist, compact, call plugins and talk to each other.
 
 pub mod hooks;
+pub mod plugins;
+pub mod tools;

@@ -96,8 +96,8 @@ impl Fired {
         if let Some(blocked) = self.blocked.clone().or_else(|| self.answers.iter().find_map(Answer::block)) {
             return Verdict::Block(blocked);
         }
-        let arguments = self.answers.iter().filter_map(|answer| answer.value["arguments"].as_object());
-        arguments.last().cloned().map_or(Verdict::Run, Verdict::RunWith)
+        let mut arguments = self.answers.iter().filter_map(|answer| answer.value["arguments"].as_object());
+        arguments.next_back().cloned().map_or(Verdict::Run, Verdict::RunWith)
     }
 
     /// The first plugin that says it has delivered the message.
