@@ -3,6 +3,9 @@
 
 mod cli;
 mod config;
+pub mod hooks;
 mod input;
 mod markdown;
+pub mod plugins;
 mod prompt;
+pub mod tools;
