@@ -3,11 +3,13 @@
 mod layers;
 mod settings;
 
+use std::time::Duration;
+
 use llm::{Effort, Format, Options, Reasoning, ToolChoice};
 use serde_json::json;
 use toml::Value;
 
-use crate::context::Policy;
+use crate::context::{Filters, Policy};
 
 pub(crate) use layers::{Layer, Layers, SettingsError};
 pub(crate) use settings::{SETTINGS, Setting};
@@ -61,8 +63,17 @@ pub(crate) fn policy(layers: &Layers) -> Policy {
         max_entries: read.whole("storage.partition_max_entries").unwrap_or(usual.max_entries),
         max_age_seconds: read.whole("storage.partition_max_age_seconds").unwrap_or(usual.max_age_seconds),
         max_tokens: read.whole("storage.partition_max_tokens"),
-        filters: read.switch("storage.enable_bloom_filters"),
+        filters: match read.switch("storage.enable_bloom_filters") {
+            true => Filters::Consult,
+            false => Filters::Ignore,
+        },
     }
+}
+
+/// How often a running turn says that it is alive.
+pub(crate) fn heartbeat(layers: &Layers) -> Duration {
+    let seconds = Read(layers).whole("lock_heartbeat_seconds").unwrap_or_default();
+    Duration::from_secs(seconds.max(1))
 }
 
 /// A value as it is shown; none if nothing says one.

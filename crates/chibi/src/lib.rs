@@ -1,11 +1,28 @@
 //! Conversations that persist, compact, call plugins and talk to each other.
 #![forbid(unsafe_code)]
 
+mod ask;
 mod cli;
+mod commands;
+mod compaction;
 mod config;
+pub mod context;
+mod desk;
+mod failure;
+mod ground;
 pub mod hooks;
 mod input;
+mod interrupt;
+mod log;
 mod markdown;
+mod moment;
+mod output;
 pub mod plugins;
 mod prompt;
+mod provider;
+mod run;
+mod speech;
 pub mod tools;
+mod turn;
+
+pub use commands::run;

@@ -3,11 +3,10 @@
 
 use std::io::{self, Write};
 
-use kit::invocation::Clock;
 use kit::{Exit, Failure, Form, Invocation, Page, text};
 use serde_json::json;
 
-use crate::context::{Entry, EntryKind, Ids};
+use crate::context::{ChibiHome, Entry, EntryKind};
 use crate::markdown::{Look, Markdown};
 
 pub(crate) struct Output {
@@ -18,8 +17,8 @@ pub(crate) struct Output {
     /// Only a terminal has one.
     markdown: Option<Markdown>,
     terminal: bool,
-    clock: Clock,
-    ids: Ids,
+    /// What time it is, and fresh ids.
+    home: ChibiHome,
     /// Where the model's words stand.
     speech: Speech,
     /// The first thing that went wrong with standard output.
@@ -40,7 +39,7 @@ const WIDTH: usize = 80;
 
 impl Output {
     /// Takes the streams of the invocation.
-    pub(crate) fn of(invocation: &mut Invocation, ids: Ids) -> Output {
+    pub(crate) fn of(invocation: &mut Invocation, home: ChibiHome) -> Output {
         let page = Page::of(invocation);
         let terminal = invocation.terminal.stdout;
         let look = Look { width: page.width.unwrap_or(WIDTH), colour: page.colour };
@@ -51,8 +50,7 @@ impl Output {
             verbose: false,
             markdown: terminal.then(|| Markdown::new(look)),
             terminal,
-            clock: invocation.clock.clone(),
-            ids,
+            home,
             speech: Speech::Silent,
             lost: None,
         }
@@ -206,8 +204,7 @@ impl Output {
     }
 
     fn entry(&self, kind: &str, words: &str) -> Entry {
-        let now = u64::try_from(self.clock.unix_ms() / 1000).unwrap_or(0);
-        Entry::new(self.ids.draw(), now, EntryKind::from(kind), "system", "user", words)
+        Entry::new(self.home.fresh_id(), self.home.now(), EntryKind::from(kind), "system", "user", words)
     }
 
     fn json(&mut self, entry: &Entry) {

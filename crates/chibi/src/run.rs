@@ -10,7 +10,7 @@ use kit::process::Cancel;
 use kit::{Failure, Invocation, Places};
 
 use crate::config::Layers;
-use crate::context::{ChibiHome, Context, ContextName, Ids, Policy, Reader, State, Wait};
+use crate::context::{ChibiHome, Context, ContextName, Policy, Reader, State, Wait};
 use crate::hooks::{Event, Fired};
 use crate::input::{Asked, Speaker, Ways};
 use crate::output::Output;
@@ -18,7 +18,7 @@ use crate::plugins::{Plugins, Scene};
 use crate::{failure, moment};
 
 /// Somebody who queues has a whole long turn before them; longer than this it is no queue.
-const QUEUE: Duration = Duration::from_secs(3600);
+pub(crate) const QUEUE: Duration = Duration::from_secs(3600);
 
 pub(crate) struct Run {
     pub(crate) program: Program,
@@ -34,20 +34,21 @@ pub(crate) struct Run {
     pub(crate) speaker: Speaker,
     /// The context that is meant when none is named.
     pub(crate) current: ContextName,
+    /// It was named in this run.
+    pub(crate) chosen: bool,
     pub(crate) cancel: Cancel,
-    plugins: OnceCell<Plugins>,
+    plugins: Option<Plugins>,
     offset: OnceCell<i64>,
 }
 
 impl Run {
     /// Nothing is written and no plugin asked yet.
-    pub(crate) fn new(mut invocation: Invocation, ids: Ids, mut out: Output) -> Result<Run, (Output, Failure)> {
-        let places = match invocation.places() {
-            Ok(places) => places,
-            Err(failure) => return Err((out, failure)),
-        };
-        let root = home(&invocation.env, &places);
-        let home = ChibiHome::new(root, invocation.clock.clone(), ids);
+    pub(crate) fn new(
+        mut invocation: Invocation,
+        places: Places,
+        home: ChibiHome,
+        mut out: Output,
+    ) -> Result<Run, (Output, Failure)> {
         let state = match State::load(&home) {
             Ok((state, note)) => {
                 note.iter().for_each(|note| out.warn(note));
@@ -68,8 +69,9 @@ impl Run {
             asked: Asked::default(),
             speaker: Speaker::Known,
             current: state.current_context,
+            chosen: false,
             cancel: Cancel::default(),
-            plugins: OnceCell::new(),
+            plugins: None,
             offset: OnceCell::new(),
         })
     }
@@ -92,7 +94,7 @@ impl Run {
 
     /// Takes a context to write to it, or makes it.
     pub(crate) fn open(&mut self, name: &ContextName) -> Result<Context, Failure> {
-        let wait = if self.ways.wait { Wait::For(QUEUE) } else { Wait::No };
+        let wait = if self.ways.wait { Wait::Until(QUEUE) } else { Wait::No };
         let context =
             Context::open(&self.home, name, wait).map_err(|error| failure::of_context(&error))?;
         for note in context.notes() {
@@ -131,26 +133,27 @@ impl Run {
         self.home.clock().unix_ms() / 1000
     }
 
-    pub(crate) fn plugins(&mut self) -> Result<Plugins, Failure> {
-        if let Some(plugins) = self.plugins.get() {
-            return Ok(plugins.clone());
-        }
+    /// Finds the plugins; before that, nobody listens.
+    pub(crate) fn load_plugins(&mut self) -> Result<(), Failure> {
         let layers = self.layers(&self.current.clone())?;
         let plugins = Plugins::load(crate::ground::of(self, &layers));
         for warning in plugins.warnings() {
             self.out.warn(&warning.to_string());
         }
-        let _ = self.plugins.set(plugins.clone());
-        Ok(plugins)
+        self.plugins = Some(plugins);
+        Ok(())
+    }
+
+    pub(crate) fn plugins(&self) -> Option<&Plugins> {
+        self.plugins.as_ref()
     }
 
     /// Tells all plugins that listen, and shows what they have to say.
-    pub(crate) fn fire(&mut self, event: &Event<'_>, context: &ContextName) -> Result<Fired, Failure> {
-        let plugins = self.plugins()?;
+    pub(crate) fn fire(&mut self, event: &Event<'_>, context: &ContextName) -> Fired {
         let hook = event.hook();
-        if !plugins.listen_to(hook) {
-            return Ok(Fired::silent(hook));
-        }
+        let Some(plugins) = self.plugins.clone().filter(|plugins| plugins.listen_to(hook)) else {
+            return Fired::silent(hook);
+        };
         self.out.diagnostic(&format!("hook {}", hook.name()));
         let scene = Scene { context: context.as_str(), verbose: self.ways.verbose };
         let fired = plugins.fire(event, &scene, &self.cancel);
@@ -158,7 +161,7 @@ impl Run {
         for warning in &fired.warnings {
             self.out.warn(&warning.to_string());
         }
-        Ok(fired)
+        fired
     }
 
     fn policy(&self, name: &ContextName) -> Result<Policy, Failure> {
