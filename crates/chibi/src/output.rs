@@ -65,10 +65,6 @@ impl Output {
         self.form == Form::Json
     }
 
-    pub(crate) fn is_verbose(&self) -> bool {
-        self.verbose
-    }
-
     /// What a command has to show.
     pub(crate) fn result(&mut self, words: &str) {
         if self.is_json() {
