@@ -1,0 +1,3 @@
+//! x
+#[allow(unused_imports)]
+use super::*;
