@@ -2,4 +2,6 @@
 
 pub mod hooks;
 pub mod plugins;
+pub mod servers;
+mod together;
 pub mod tools;
