@@ -1,6 +1,6 @@
 //! Where the effects of the built-in tools go: the context that is held, the inboxes of others, the plugins that listen.
 
-use crate::context::{self, Context, ContextName, Filters, Prompt, Query};
+use crate::context::{self, Context, Filters, Prompt, Query};
 use crate::hooks::{Event, Fired};
 use crate::moment::Moment;
 use crate::run::Run;
@@ -26,8 +26,7 @@ impl tools::Desk for Desk<'_> {
     }
 
     fn deliver(&mut self, letter: &Letter<'_>) -> Result<(), Refused> {
-        let to = ContextName::new(letter.to).map_err(|error| Refused(format!("not sent: {error}")))?;
-        let sent = context::inbox::send(&self.run.home, &to, letter.from, letter.content);
+        let sent = context::inbox::send(&self.run.home, letter.to, letter.from, letter.content);
         sent.map(drop).map_err(|error| Refused(format!("not sent: {error}")))
     }
 

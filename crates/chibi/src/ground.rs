@@ -9,6 +9,7 @@ use toml::Value;
 use crate::config::Layers;
 use crate::plugins::{Ground, Kept, Limits, Secrets, Setting};
 use crate::run::Run;
+use crate::servers;
 
 pub(crate) fn of(run: &Run, layers: &Layers) -> Ground {
     Ground {
@@ -19,6 +20,23 @@ pub(crate) fn of(run: &Run, layers: &Layers) -> Ground {
         limits: Limits::default(),
         settings: settings(layers),
     }
+}
+
+/// `[servers.NAME]`: `command`, `args`, `env` (names), `set` (values), `timeout` in seconds.
+pub(crate) fn servers(layers: &Layers) -> BTreeMap<String, servers::Setting> {
+    let rows = layers.open_table("servers").into_iter();
+    rows.map(|(name, row)| {
+        let set = row.get("set").and_then(Value::as_table).cloned().unwrap_or_default();
+        let setting = servers::Setting {
+            command: row.get("command").and_then(Value::as_str).unwrap_or_default().to_owned(),
+            args: texts(&row, "args"),
+            env: texts(&row, "env"),
+            set: set.into_iter().filter_map(|(key, value)| Some((key, value.as_str()?.to_owned()))).collect(),
+            timeout: seconds(&row),
+        };
+        (name, setting)
+    })
+    .collect()
 }
 
 /// No plugin sees a key, wherever it is kept.
@@ -35,11 +53,9 @@ fn secrets(layers: &Layers) -> Secrets {
 fn settings(layers: &Layers) -> BTreeMap<String, Setting> {
     let rows = layers.open_table("plugins").into_iter();
     rows.map(|(name, row)| {
-        let env = row.get("env").and_then(Value::as_array).cloned().unwrap_or_default();
-        let seconds = row.get("timeout").and_then(Value::as_integer).and_then(|time| u64::try_from(time).ok());
         let setting = Setting {
-            env: env.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            timeout: seconds.map(Duration::from_secs),
+            env: texts(&row, "env"),
+            timeout: seconds(&row),
             schema: match row.get("cache_schema").and_then(Value::as_bool) {
                 Some(false) => Kept::Never,
                 _ => Kept::UntilItChanges,
@@ -48,4 +64,14 @@ fn settings(layers: &Layers) -> BTreeMap<String, Setting> {
         (name, setting)
     })
     .collect()
+}
+
+fn texts(row: &Value, key: &str) -> Vec<String> {
+    let list = row.get(key).and_then(Value::as_array).into_iter().flatten();
+    list.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+fn seconds(row: &Value) -> Option<Duration> {
+    let seconds = row.get("timeout").and_then(Value::as_integer)?;
+    u64::try_from(seconds).ok().map(Duration::from_secs)
 }

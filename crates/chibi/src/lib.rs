@@ -21,7 +21,9 @@ pub mod plugins;
 mod prompt;
 mod provider;
 mod run;
+pub mod servers;
 mod speech;
+mod together;
 pub mod tools;
 mod turn;
 

@@ -27,7 +27,9 @@ use serde_json::{Map, Value};
 
 use crate::hooks::{Event, Fired, Hook, Role, Warning};
 
+pub(crate) use cache::keep_file;
 pub use environment::Secrets;
+pub(crate) use environment::seen as environment;
 pub use load::{Checked, check};
 pub use report::{Entry, Fault, Report, State};
 pub use schema::Protocol;
@@ -126,9 +128,10 @@ impl Plugins {
     /// Finds all plugins and asks those that changed what they bring, all at the same time. Takes as long as the slowest
     /// of them, and no longer than [`Limits::schema`]; who has not answered by then is skipped, and not asked again
     /// before it changes.
-    pub fn load(ground: Ground) -> Plugins {
+    pub fn load(ground: impl Into<Arc<Ground>>) -> Plugins {
+        let ground = ground.into();
         let (plugins, report) = load::load(&ground);
-        Plugins { ground: Arc::new(ground), plugins: plugins.into(), report: Arc::new(report) }
+        Plugins { ground, plugins: plugins.into(), report: Arc::new(report) }
     }
 
     pub fn report(&self) -> &Report {
@@ -196,7 +199,7 @@ impl Ground {
     }
 
     /// For what can be made again.
-    fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.home.join("cache")
     }
 

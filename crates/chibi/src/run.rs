@@ -15,7 +15,8 @@ use crate::hooks::{Event, Fired};
 use crate::input::{Asked, Speaker, Ways};
 use crate::output::Output;
 use crate::plugins::{Plugins, Scene};
-use crate::{failure, moment};
+use crate::servers::Servers;
+use crate::{failure, moment, tools};
 
 /// Somebody who queues has a whole long turn before them; longer than this it is no queue.
 pub(crate) const QUEUE: Duration = Duration::from_secs(3600);
@@ -38,6 +39,7 @@ pub(crate) struct Run {
     pub(crate) chosen: bool,
     pub(crate) cancel: Cancel,
     plugins: Option<Plugins>,
+    servers: Option<Servers>,
     offset: OnceCell<i64>,
 }
 
@@ -72,6 +74,7 @@ impl Run {
             chosen: false,
             cancel: Cancel::default(),
             plugins: None,
+            servers: None,
             offset: OnceCell::new(),
         })
     }
@@ -142,6 +145,21 @@ impl Run {
         }
         self.plugins = Some(plugins);
         Ok(())
+    }
+
+    /// The servers that the settings name; asked when first needed.
+    pub(crate) fn servers(&mut self, layers: &Layers) -> Servers {
+        if let Some(servers) = &self.servers {
+            return servers.clone();
+        }
+        let plugins = self.plugins.clone();
+        let theirs = |name: &str| plugins.as_ref().is_some_and(|plugins| plugins.has_tool(name));
+        let taken = |name: &str| tools::is_built_in(name) || theirs(name);
+        let servers = Servers::load(crate::ground::of(self, layers), crate::ground::servers(layers), taken);
+        for warning in servers.warnings() {
+            self.out.warn(&warning.to_string());
+        }
+        self.servers.insert(servers).clone()
     }
 
     pub(crate) fn plugins(&self) -> Option<&Plugins> {

@@ -9,6 +9,7 @@ mod search;
 use conversation::tools::{Beside, Output, Spec};
 use serde_json::{Map, Value, json};
 
+use crate::context::ContextName;
 use crate::hooks::{Event, Fired};
 
 /// Where the tools' effects go. What is refused is said to the model in the words of [`Refused`].
@@ -19,7 +20,7 @@ pub trait Desk {
     /// Puts `text` in the place of the whole document.
     fn write(&mut self, document: Document, text: &str) -> Result<(), Refused>;
 
-    /// Puts a message into another context's inbox. Names that no context can have are refused.
+    /// Puts a message into another context's inbox.
     fn deliver(&mut self, letter: &Letter<'_>) -> Result<(), Refused>;
 
     /// The newest entries of the transcript that hold all words of `query`, newest first.
@@ -41,7 +42,7 @@ pub enum Document {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Letter<'a> {
     pub from: &'a str,
-    pub to: &'a str,
+    pub to: &'a ContextName,
     pub content: &'a str,
 }
 

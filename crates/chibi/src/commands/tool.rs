@@ -45,8 +45,12 @@ fn own(run: &mut Run, tool: BuiltIn, arguments: &Map<String, Value>) -> Result<O
 }
 
 fn theirs(run: &mut Run, name: &str, arguments: &Map<String, Value>) -> Option<Output> {
-    let plugins = run.plugins().filter(|plugins| plugins.has_tool(name)).cloned()?;
     interrupt::watch(&run.cancel);
+    let Some(plugins) = run.plugins().filter(|plugins| plugins.has_tool(name)).cloned() else {
+        let layers = run.layers(&run.current.clone()).ok()?;
+        let servers = run.servers(&layers);
+        return servers.has_tool(name).then(|| servers.call(name, arguments, &run.cancel));
+    };
     let context = run.current.clone();
     let scene = Scene { context: context.as_str(), verbose: run.ways.verbose };
     let called = plugins.call(name, arguments, &scene, &run.cancel);

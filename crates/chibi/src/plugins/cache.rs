@@ -11,6 +11,7 @@ use serde_json::Value;
 use store::Durability;
 
 use super::find::{Executable, Stamp};
+use super::handover::private_folder;
 use super::report::Fault;
 
 const VERSION: u32 = 1;
@@ -89,12 +90,16 @@ impl Cache {
         self.plugins.retain(|path, _| paths.contains(&Path::new(path)));
     }
 
-    /// A cache that cannot be written costs time, nothing else: no reason to speak up.
     pub(super) fn save(mut self, path: &Path) {
         self.version = VERSION;
-        let bytes = serde_json::to_vec(&self).expect("a map with string keys is JSON");
-        if super::handover::private_folder(path.parent().unwrap_or(path)).is_ok() {
-            let _ = store::replace(path, &bytes, Durability::Cached);
-        }
+        keep_file(path, &serde_json::to_vec(&self).expect("a map with string keys is JSON"));
+    }
+}
+
+/// Replaces a private file that can be made again. If it cannot be written, that costs time the next time and nothing
+/// else: no reason to speak up.
+pub(crate) fn keep_file(path: &Path, bytes: &[u8]) {
+    if private_folder(path.parent().unwrap_or(path)).is_ok() {
+        let _ = store::replace(path, bytes, Durability::Cached);
     }
 }

@@ -1,9 +1,6 @@
 //! From a folder to plugins: found, asked if they changed, and freed of what is there twice.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use kit::process::{Cancel, Ended, Keep, Outcome};
@@ -11,7 +8,7 @@ use kit::text;
 use serde_json::Value;
 
 use crate::hooks::Role;
-use crate::tools;
+use crate::{together, tools};
 
 use super::cache::{Cache, Said};
 use super::find::{self, Executable, Found};
@@ -21,9 +18,6 @@ use super::{Ground, Kept, Plugin, run};
 
 /// The most that `--schema` may print, both streams together.
 const SCHEMA: usize = 1 << 20;
-
-/// How many are asked at the same time: they mostly wait for their interpreters.
-const AT_ONCE: usize = 16;
 
 /// A plugin that was looked at closely.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +67,8 @@ pub(super) fn load(ground: &Ground) -> (Vec<Plugin>, Report) {
     let old = Cache::open(&cache_path(ground));
     let mut cache = old.clone();
     let schemas = schemas(ground, &found, &mut cache);
-    let paths: Vec<&Path> = executables(&found).map(|(_, executable)| executable.path.as_path()).collect();
+    let executables = found.iter().filter_map(|found| found.what.as_ref().ok());
+    let paths: Vec<&Path> = executables.map(|executable| executable.path.as_path()).collect();
     cache.forget_all_but(&paths);
     if cache != old {
         cache.save(&cache_path(ground));
@@ -88,9 +83,11 @@ fn schemas(ground: &Ground, found: &[Found], cache: &mut Cache) -> Vec<Result<Sc
         found.what.as_ref().ok().filter(|_| kept).and_then(|executable| cache.fresh(executable))
     };
     let known: Vec<Option<Said>> = found.iter().map(known).collect();
-    let unknown = found.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(found, _)| found);
-    let unknown: Vec<&Found> = unknown.filter(|found| found.what.is_ok()).collect();
-    let mut asked = ask_all(ground, &unknown).into_iter();
+    let unknown: Vec<&Found> =
+        found.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(found, _)| found).collect();
+    let ask =
+        |found: &&Found| found.what.as_ref().ok().map(|executable| ask(ground, &found.name, executable));
+    let mut asked = together::each(&unknown, ask).into_iter().flatten();
     let mut schema = |(found, known): (&Found, Option<Said>)| {
         let executable = found.what.as_ref().map_err(Clone::clone)?;
         let schema = match known {
@@ -166,26 +163,6 @@ struct Asked {
     said: String,
 }
 
-fn ask_all(ground: &Ground, unknown: &[&Found]) -> Vec<Asked> {
-    let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    let work = || {
-        while let Some(found) = unknown.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let executable = found.what.as_ref().expect("only executables are asked");
-            let asked = ask(ground, &found.name, executable);
-            answers.lock().expect("nobody panics with it").push((found.name.as_str(), asked));
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..unknown.len().min(AT_ONCE) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    let mut answers = answers.into_inner().expect("nobody panics with it");
-    answers.sort_by_key(|(name, _)| *name);
-    answers.into_iter().map(|(_, asked)| asked).collect()
-}
-
 fn ask(ground: &Ground, name: &str, executable: &Executable) -> Asked {
     let (cancel, mut printed) = (Cancel::default(), 0);
     let job = run::job(ground, name, &executable.path)
@@ -233,8 +210,4 @@ fn read(outcome: &Outcome, patience: Duration) -> Result<Value, Fault> {
 
 fn cache_path(ground: &Ground) -> PathBuf {
     ground.cache().join("plugins.json")
-}
-
-fn executables(found: &[Found]) -> impl Iterator<Item = (&str, &Executable)> {
-    found.iter().filter_map(|found| Some((found.name.as_str(), found.what.as_ref().ok()?)))
 }

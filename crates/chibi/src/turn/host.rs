@@ -222,6 +222,10 @@ impl drive::Host for Host<'_> {
                     called.output
                 })
             }
+            Some(Handler::Server) => {
+                let (servers, task) = (self.stage.servers.clone(), task.clone());
+                Work::thread(move |cancel, _| servers.call(&task.name, &task.arguments, cancel))
+            }
             _ => Work::Done(Output::failed(format!("there is no tool `{}`", task.name))),
         }
     }

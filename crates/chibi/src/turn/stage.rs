@@ -17,12 +17,14 @@ use crate::failure;
 use crate::plugins::Plugins;
 use crate::provider::{self, Reached, Unreached};
 use crate::run::Run;
+use crate::servers::Servers;
 use crate::tools::{self, BuiltIn, Reflection};
 
 pub(crate) struct Stage {
     pub(crate) config: Config,
     pub(crate) reached: Reached,
     pub(crate) plugins: Option<Plugins>,
+    pub(crate) servers: Servers,
     pub(crate) heartbeat: Duration,
     registry: Registry<Handler>,
     format: Option<Format>,
@@ -33,6 +35,7 @@ pub(crate) struct Stage {
 pub(crate) enum Handler {
     Own(BuiltIn),
     Plugin,
+    Server,
 }
 
 impl Stage {
@@ -53,11 +56,14 @@ impl Stage {
             let tool = BuiltIn::named(&spec.name).expect("our own tools have our own names");
             (spec, Handler::Own(tool))
         });
+        let servers = run.servers(&layers);
         let theirs = plugins.iter().flat_map(Plugins::specs).map(|spec| (spec, Handler::Plugin));
-        let registry = Registry::new(own.chain(unlike_ours(run, theirs)))
+        let served = servers.specs().into_iter().map(|spec| (spec, Handler::Server));
+        let registry = Registry::new(own.chain(unlike_ours(run, theirs.chain(served))))
             .map_err(|error| Failure::new("cannot offer the tools").because(&error))?;
         let format = run.asked.schema.clone().map(|file| schema(run, &file)).transpose()?;
-        Ok(Stage { config, reached, plugins, heartbeat: crate::config::heartbeat(&layers), registry, format })
+        let heartbeat = crate::config::heartbeat(&layers);
+        Ok(Stage { config, reached, plugins, servers, heartbeat, registry, format })
     }
 
     pub(crate) fn specs(&self) -> Arc<Specs> {
