@@ -51,6 +51,16 @@ fn one(entry: &Entry, detail: Detail, out: &mut String) {
     };
 }
 
+/// What a turn adds to `transcript.md`: who said what, and no tools.
+pub(crate) fn archived(entries: &[Entry]) -> String {
+    let role = |entry: &Entry| match entry.speaker() {
+        Speaker::User => "USER",
+        Speaker::Assistant => "ASSISTANT",
+    };
+    let messages = entries.iter().filter(|entry| entry.kind == EntryKind::Message);
+    messages.map(|entry| format!("[{}]: {}\n\n", role(entry), entry.content)).collect()
+}
+
 /// A whole conversation as a document.
 pub(crate) fn markdown(title: &str, entries: &[Entry]) -> String {
     let mut out = format!("# {title}\n");
@@ -81,10 +91,7 @@ fn fenced(content: &str) -> String {
 }
 
 fn speaker(entry: &Entry) -> String {
-    match (entry.speaker(), entry.from.as_str()) {
-        (Speaker::Assistant | Speaker::User, "") => "?".to_owned(),
-        (_, from) => text::plain(from).to_uppercase(),
-    }
+    text::plain(&entry.from).to_uppercase()
 }
 
 fn size(bytes: usize) -> String {

@@ -4,6 +4,10 @@
 mod host;
 mod stage;
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+
 use conversation::drive::{self, Start};
 use conversation::turn::{Budget, End, Finished, Settings};
 use conversation::window::{Limits, Relief, Shown};
@@ -11,9 +15,10 @@ use conversation::{ExchangeId, History};
 use kit::{Exit, Failure};
 
 use crate::compaction;
-use crate::context::Context;
+use crate::context::{Context, Entry};
 use crate::failure;
 use crate::interrupt;
+use crate::log;
 use crate::run::Run;
 
 use host::Host;
@@ -72,7 +77,8 @@ fn one(
     let settings = settings(stage, host.overhead());
     let cancel = host.run.cancel.clone();
     let done = drive::run(&stage.reached.client, &mut host, history, settings, start, &cancel);
-    let again = host.again.take();
+    let (again, kept) = (host.again.take(), std::mem::take(&mut host.kept));
+    archive(run, context, &kept);
     let Finished { end, spent, .. } = done.map_err(|unsaved| unsaved.error)?;
     run.out.pause();
     run.out.diagnostic(&format!(
@@ -86,6 +92,16 @@ fn one(
         (Some(failure), _) => Err(failure),
         (None, End::Done) => Ok(again),
         (None, _) => Ok(None),
+    }
+}
+
+/// The log for people grows with each turn. It can be made again from the transcript, so a full disk is no failure.
+fn archive(run: &mut Run, context: &Context, kept: &[Entry]) {
+    let path = context.reader().folder().join("transcript.md");
+    let text = log::archived(kept);
+    let written = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+    if let Err(error) = written.and_then(|mut file| file.write_all(text.as_bytes())) {
+        run.out.warn(&format!("`{}` did not grow: {error}", path.display()));
     }
 }
 

@@ -12,7 +12,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use testkit::model::{Reply, Request, Server, Turn, Wire, turn};
-use testkit::{Home, Output};
+use testkit::terminal::{Size, Terminal};
+use testkit::{Home, Output, PATIENCE};
 
 #[path = "chibi/basics.rs"]
 mod basics;
@@ -34,6 +35,8 @@ mod prefix;
 mod processes;
 #[path = "chibi/settings.rs"]
 mod settings;
+#[path = "chibi/terminal.rs"]
+mod terminal;
 #[path = "chibi/tools.rs"]
 mod tools;
 
@@ -88,6 +91,10 @@ impl Chibi {
         let output = self.run(args).ok();
         assert_eq!(output.stderr, "", "{args:?}");
         output.stdout
+    }
+
+    fn terminal(&self, args: &[&str]) -> Terminal {
+        Terminal::spawn(&self.home, testkit::bin("chibi"), args, Size::default())
     }
 
     fn path(&self, below: &str) -> PathBuf {

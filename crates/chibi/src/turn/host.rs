@@ -13,9 +13,9 @@ use serde_json::json;
 
 use super::stage::{Handler, Stage, account, context_failure};
 use crate::compaction;
-use crate::context::{Context, EntryId, inbox, records};
+use crate::context::{Context, Entry, EntryId, inbox, records};
 use crate::desk::Desk;
-use crate::hooks::{Event, Verdict};
+use crate::hooks::{Event, Fired, Verdict};
 use crate::plugins::Scene;
 use crate::prompt::{self, Parts};
 use crate::run::Run;
@@ -39,6 +39,8 @@ pub(super) struct Host<'a> {
     names: HashMap<CallId, String>,
     voice: Voice,
     retried: u32,
+    /// What of this turn was kept.
+    pub(super) kept: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,6 +69,7 @@ impl<'a> Host<'a> {
             names: HashMap::new(),
             voice: Voice::Heard,
             retried: 0,
+            kept: Vec::new(),
         })
     }
 
@@ -84,7 +87,11 @@ impl<'a> Host<'a> {
         self.parts.fixed().len() + self.parts.changing().len() + tools.sum::<usize>()
     }
 
-    fn fire(&mut self, event: &Event<'_>) -> crate::hooks::Fired {
+    /// A turn that nobody asked for is nobody's event.
+    fn fire(&mut self, event: &Event<'_>) -> Fired {
+        if self.voice == Voice::Quiet {
+            return Fired::silent(event.hook());
+        }
         let name = self.context.name().clone();
         self.run.fire(event, &name)
     }
@@ -140,8 +147,10 @@ impl<'a> Host<'a> {
                 if !self.letters.is_empty() {
                     let taken: Vec<&EntryId> = self.letters.iter().map(|letter| &letter.id).collect();
                     entry.metadata.set("inbox", &taken);
+                    entry.metadata.set("letters", &self.letters);
                 }
             }
+            Record::Dropped { .. } => self.return_letters()?,
             Record::Reply { blocks, .. } => {
                 let calls = blocks.iter().filter_map(Block::as_call);
                 self.names.extend(calls.map(|call| (call.id.clone(), call.name.clone())));
@@ -157,6 +166,22 @@ impl<'a> Host<'a> {
         self.context.append(entries.clone()).map_err(|error| context_failure(&error))?;
         for entry in &entries {
             self.run.out.entry_line(entry);
+        }
+        match record {
+            Record::Dropped { .. } => self.kept.clear(),
+            _ => self.kept.extend(entries),
+        }
+        Ok(())
+    }
+
+    /// Letters that came with a prompt that was never answered wait again. Rather twice than never.
+    fn return_letters(&mut self) -> Result<(), Failure> {
+        let prompt = self.context.window().iter().rev().find(|entry| entry.is_prompt());
+        let letters: Vec<inbox::Message> =
+            prompt.and_then(|prompt| prompt.metadata.get("letters")).unwrap_or_default();
+        for letter in letters {
+            let sent = inbox::send(self.context.home(), self.context.name(), &letter.from, &letter.content);
+            sent.map_err(|error| context_failure(&error))?;
         }
         Ok(())
     }
@@ -289,6 +314,7 @@ impl drive::Host for Host<'_> {
         }
         let prompt = fired.prompt().map_or(prompt, str::to_owned);
         match self.context.drain() {
+            _ if self.voice == Voice::Quiet => {}
             Ok(letters) => self.letters = letters,
             Err(error) => self.run.out.warn(&format!("the inbox cannot be read: {error}")),
         }

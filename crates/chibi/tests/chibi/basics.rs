@@ -28,7 +28,10 @@ fn a_prompt_is_answered_stored_and_replayed() {
     );
     assert_eq!(chibi.told(&["--last"]), "You said hello.\n");
     let markdown = chibi.read("contexts/default/transcript.md");
-    assert!(markdown.contains("[USER]: hello") && markdown.contains("[DEFAULT]: You said hello."), "{markdown}");
+    assert_eq!(
+        markdown,
+        "[USER]: hello\n\n[ASSISTANT]: Hello there.\n\n[USER]: what did I say?\n\n[ASSISTANT]: You said hello.\n\n"
+    );
 }
 
 #[test]
