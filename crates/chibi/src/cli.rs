@@ -75,8 +75,9 @@ impl Reading<'_> {
                     let name = name.to_owned();
                     flags::by_long(&name).ok_or_else(|| unknown(&name))?
                 }
-                Some(lexopt::Arg::Short(letter)) => flags::by_short(letter)
-                    .ok_or_else(|| self.wrong(&format!("`-{letter}` is no flag")))?,
+                Some(lexopt::Arg::Short(letter)) => {
+                    flags::by_short(letter).ok_or_else(|| self.wrong(&format!("`-{letter}` is no flag")))?
+                }
                 Some(lexopt::Arg::Value(_)) | None => return Ok(()),
             };
             self.flag(place, flag, parser)?;
@@ -172,8 +173,7 @@ impl Reading<'_> {
     }
 
     fn log(&self, context: Option<String>, count: &str) -> Result<Action, Failure> {
-        let count =
-            count.parse().map_err(|_| self.wrong(&format!("`{count}` is no number of entries")))?;
+        let count = count.parse().map_err(|_| self.wrong(&format!("`{count}` is no number of entries")))?;
         Ok(Action::ShowLog { context, count })
     }
 
@@ -223,7 +223,9 @@ fn unknown(name: &str) -> Failure {
     let known = FLAGS.iter().flat_map(|flag| [flag.long].into_iter().chain(flag.aliases.iter().copied()));
     let failure = Failure::usage(format!("there is no flag `--{name}`"));
     match text::nearest(name, known) {
-        Some(near) => failure.hint(format!("did you mean `--{near}`? As a part of the prompt: `-- --{name}`")),
+        Some(near) => {
+            failure.hint(format!("did you mean `--{near}`? As a part of the prompt: `-- --{name}`"))
+        }
         None => failure.hint(format!("as a part of the prompt: `-- --{name}`")),
     }
 }
@@ -285,10 +287,7 @@ mod tests {
         let input = typed(&["-y", "Be kind", "-a", "hello"]);
         assert_eq!(
             input.actions,
-            [
-                Action::Archive(None),
-                Action::SetSystemPrompt { context: None, prompt: "Be kind".into() }
-            ]
+            [Action::Archive(None), Action::SetSystemPrompt { context: None, prompt: "Be kind".into() }]
         );
         assert_eq!(input.prompt, Prompt::Words("hello".into()));
         assert_eq!(typed(&["-L", "-l"]).actions, [Action::ListCurrent, Action::List]);
@@ -325,7 +324,8 @@ mod tests {
 
     #[test]
     fn with_a_json_config_only_the_form_of_the_answer_counts() {
-        let args: Vec<OsString> = ["-L", "--json-config", "--json-output"].iter().map(OsString::from).collect();
+        let args: Vec<OsString> =
+            ["-L", "--json-config", "--json-output"].iter().map(OsString::from).collect();
         assert_eq!(parse(&args, "chibi").unwrap(), Typed::Json { json_output: true });
     }
 }

@@ -17,10 +17,10 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap_complete::{Shell, generate};
-use kit::{Exit, Failure, Invocation};
+use kit::{Exit, Failure, Invocation, Places};
 
 use crate::cli::{self, Typed, help};
-use crate::context::{ChibiHome, Entry, EntryKind, Ids};
+use crate::context::{ChibiHome, ContextName, Entry, EntryKind, Ids, State};
 use crate::hooks::Event;
 use crate::input::{self, Action, Input, Prompt, Select, Speaker};
 use crate::output::Output;
@@ -36,16 +36,27 @@ pub fn run(mut invocation: Invocation) -> Exit {
     let root = places.as_ref().map_or_else(|_| PathBuf::new(), |places| home(&invocation.env, places));
     let home = ChibiHome::new(root, invocation.clock.clone(), Ids::random());
     let mut out = Output::of(&mut invocation, home.clone());
-    let (input, places) = match read(&mut invocation, &mut out).and_then(|input| Ok((input, places?))) {
-        Ok(read) => read,
+    let (input, places, current) = match prepared(&mut invocation, &mut out, &home, places) {
+        Ok(prepared) => prepared,
         Err(failure) => return out.conclude(Err(failure)),
     };
-    let mut run = match Run::new(invocation, places, home, out) {
-        Ok(run) => run,
-        Err((mut out, failure)) => return out.conclude(Err(failure)),
-    };
+    let mut run = Run::new(invocation, places, home, current, out);
     let done = steps(&mut run, input);
     run.out.conclude(done)
+}
+
+/// What was typed, where everything is, and which context is meant.
+fn prepared(
+    invocation: &mut Invocation,
+    out: &mut Output,
+    home: &ChibiHome,
+    places: Result<Places, Failure>,
+) -> Result<(Input, Places, ContextName), Failure> {
+    let input = read(invocation, out)?;
+    let places = places?;
+    let (state, note) = State::load(home).map_err(|error| failure::of_context(&error))?;
+    note.iter().for_each(|note| out.warn(note));
+    Ok((input, places, state.current_context))
 }
 
 fn read(invocation: &mut Invocation, out: &mut Output) -> Result<Input, Failure> {

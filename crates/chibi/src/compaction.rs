@@ -29,7 +29,8 @@ now. Write the new summary: facts, decisions, names, open questions. No preface.
 const SUMMARISE: &str = "Sum up the conversation so that somebody can go on with it: facts, decisions, names, open \
 questions. No preface.";
 
-const CONTINUE: &str = "What we said so far was summed up; you have the summary. Say in a sentence where we stand.";
+const CONTINUE: &str =
+    "What we said so far was summed up; you have the summary. Say in a sentence where we stand.";
 
 /// Before a request that is too long: the staged compaction, or none if there is nothing to gain. Nothing has changed yet.
 pub(crate) fn rolling(
@@ -67,8 +68,7 @@ pub(crate) fn rolling(
             Vec::new()
         }
     };
-    let chosen =
-        if chosen.is_empty() { compact::oldest(history, stage.config.drop_percent) } else { chosen };
+    let chosen = if chosen.is_empty() { compact::oldest(history, stage.config.drop_percent) } else { chosen };
     let summary = question(run, context, stage, MERGE, compact::transcript(history, &chosen))?;
     let staged = compact::stage(history, chosen, &summary);
     staged.map(Some).map_err(|error| Failure::new("the conversation was not compacted").because(&error))
@@ -91,7 +91,10 @@ pub(crate) fn full(
     }
     let before = messages(context);
     let summary = history.summary().to_owned();
-    run.fire(&Event::PreCompact { context_name: name.as_str(), message_count: before, summary: &summary }, &name);
+    run.fire(
+        &Event::PreCompact { context_name: name.as_str(), message_count: before, summary: &summary },
+        &name,
+    );
     let instructions = prompt_file(run, Prompt::Compaction, SUMMARISE)?;
     let told = format!("Please summarize this conversation:\n\n{}", compact::transcript(history, &free));
     let summary = question(run, context, stage, &instructions, told)?;
@@ -102,9 +105,14 @@ pub(crate) fn full(
     })?;
     cut(context, history, staged.archived(), staged.summary())?;
     let gone = staged.archived().len();
-    history.compact(staged).map_err(|error| Failure::new("the conversation was not compacted").because(&error))?;
-    let event =
-        Event::PostCompact { context_name: name.as_str(), message_count: messages(context), summary: &summary };
+    history
+        .compact(staged)
+        .map_err(|error| Failure::new("the conversation was not compacted").because(&error))?;
+    let event = Event::PostCompact {
+        context_name: name.as_str(),
+        message_count: messages(context),
+        summary: &summary,
+    };
     run.fire(&event, &name);
     Ok(format!("Compacted {gone} exchanges into a summary of {} bytes.", summary.trim().len()))
 }

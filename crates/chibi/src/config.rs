@@ -186,7 +186,12 @@ mod tests {
     use super::*;
 
     /// Layers of these three files.
-    fn layers(local: &str, config: &str, models: &str, flags: &[(&str, &str)]) -> Result<Layers, SettingsError> {
+    fn layers(
+        local: &str,
+        config: &str,
+        models: &str,
+        flags: &[(&str, &str)],
+    ) -> Result<Layers, SettingsError> {
         let home = testkit::Home::new();
         let path = |name: &str, text: &str| {
             let path = home.path().join(name);
@@ -262,7 +267,8 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_named_with_what_was_meant() {
-        let all = layers("", "usernaem = 'x'\n[plugins.a]\nenv = []\n[api]\nzzzzzzzzz = 1\n", "", &[]).unwrap();
+        let all =
+            layers("", "usernaem = 'x'\n[plugins.a]\nenv = []\n[api]\nzzzzzzzzz = 1\n", "", &[]).unwrap();
         let said = all.unknown();
         assert!(said.iter().any(|line| line.ends_with("unknown key `usernaem`; did you mean `username`?")));
         assert!(said.iter().any(|line| line.ends_with("unknown key `api.zzzzzzzzz`")), "{said:?}");

@@ -67,7 +67,9 @@ pub(crate) fn of_model(error: &Error) -> Failure {
     let failure = Failure::new("no answer").because(error).exit_with(Exit::Provider);
     match (error, error.complaint().map(|complaint| complaint.kind)) {
         (Error::Cancelled, _) => Failure::new("interrupted").exit_with(Exit::Interrupted),
-        (_, Some(Kind::Auth)) => failure.hint("check `api_key`; `chibi -n base_url -v` tells whom it goes to"),
+        (_, Some(Kind::Auth)) => {
+            failure.hint("check `api_key`; `chibi -n base_url -v` tells whom it goes to")
+        }
         (_, Some(Kind::Billing)) => failure.hint("the account has no credit, or reached its limit"),
         (_, Some(Kind::RateLimited | Kind::Overloaded)) => failure.hint("wait a moment and say it again"),
         (_, Some(Kind::ContextTooLong)) => failure.hint("`chibi -z` makes room"),

@@ -9,6 +9,7 @@ mod config;
 pub mod context;
 mod desk;
 mod failure;
+pub mod front;
 mod ground;
 pub mod hooks;
 mod input;
@@ -25,6 +26,7 @@ pub mod servers;
 mod speech;
 mod together;
 pub mod tools;
+mod tour;
 mod turn;
 
 pub use commands::run;

@@ -68,7 +68,9 @@ pub(crate) fn markdown(title: &str, entries: &[Entry]) -> String {
         let content = entry.content.trim();
         let _ = match entry.kind {
             EntryKind::Message => write!(out, "\n## {}\n\n{content}\n", text::plain(&entry.from)),
-            EntryKind::ToolCall => write!(out, "\n> called `{}`\n\n{}", text::plain(&entry.to), fenced(content)),
+            EntryKind::ToolCall => {
+                write!(out, "\n> called `{}`\n\n{}", text::plain(&entry.to), fenced(content))
+            }
             EntryKind::ToolResult => {
                 write!(out, "\n> `{}` gave\n\n{}", text::plain(&entry.from), fenced(content))
             }
@@ -131,7 +133,9 @@ mod tests {
             "and a character is never cut in two"
         );
         let full = shown(&entries(), Detail::Full);
-        assert!(full.contains("[TOOL CALL: read_file]\n日本語") && full.contains("[TOOL RESULT: read_file]\nxxx"));
+        assert!(
+            full.contains("[TOOL CALL: read_file]\n日本語") && full.contains("[TOOL RESULT: read_file]\nxxx")
+        );
         let compaction = entry(EntryKind::Compaction, "system", "work", "Context compacted");
         let compaction = compaction.with("summary", &"we met");
         assert_eq!(shown(std::slice::from_ref(&compaction), Detail::Full), "[COMPACTION]\nwe met\n\n");

@@ -127,7 +127,10 @@ mod tests {
     fn code_is_never_wrapped_and_comes_line_by_line() {
         let mut markdown = Markdown::new(PLAIN);
         assert_eq!(markdown.push("```rust\nfn main() {"), "");
-        assert_eq!(markdown.push(" a_very_long_line_that_stays_as_it_is(); }\nx"), "    fn main() { a_very_long_line_that_stays_as_it_is(); }\n");
+        assert_eq!(
+            markdown.push(" a_very_long_line_that_stays_as_it_is(); }\nx"),
+            "    fn main() { a_very_long_line_that_stays_as_it_is(); }\n"
+        );
         assert_eq!(markdown.push("\n```\nafter"), "    x\n");
         assert_eq!(markdown.finish(), "\nafter\n");
     }
@@ -141,10 +144,7 @@ mod tests {
 
     #[test]
     fn a_table_is_aligned() {
-        assert_eq!(
-            shown("| a | bb |\n|---|----|\n| ccc | d |\n", PLAIN),
-            "a    bb\n───  ──\nccc  d\n"
-        );
+        assert_eq!(shown("| a | bb |\n|---|----|\n| ccc | d |\n", PLAIN), "a    bb\n───  ──\nccc  d\n");
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl Output {
                 let shown = markdown.push(words);
                 self.write(&shown);
             }
-            None => self.write(&words.to_owned()),
+            None => self.write(words),
         }
     }
 

@@ -69,8 +69,7 @@ impl Parts {
 
 /// Messages from other contexts, sender and text.
 pub(crate) fn inbox<'a>(messages: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let lines: String =
-        messages.into_iter().map(|(from, text)| format!("[From: {from}] {text}\n")).collect();
+    let lines: String = messages.into_iter().map(|(from, text)| format!("[From: {from}] {text}\n")).collect();
     match lines.is_empty() {
         true => lines,
         false => format!("--- INBOX MESSAGES ---\n{lines}--- END INBOX ---"),

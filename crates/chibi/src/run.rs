@@ -10,7 +10,7 @@ use kit::process::Cancel;
 use kit::{Failure, Invocation, Places};
 
 use crate::config::Layers;
-use crate::context::{ChibiHome, Context, ContextName, Policy, Reader, State, Wait};
+use crate::context::{ChibiHome, Context, ContextName, Policy, Reader, Wait};
 use crate::hooks::{Event, Fired};
 use crate::input::{Asked, Speaker, Ways};
 use crate::output::Output;
@@ -49,16 +49,10 @@ impl Run {
         mut invocation: Invocation,
         places: Places,
         home: ChibiHome,
-        mut out: Output,
-    ) -> Result<Run, (Output, Failure)> {
-        let state = match State::load(&home) {
-            Ok((state, note)) => {
-                note.iter().for_each(|note| out.warn(note));
-                state
-            }
-            Err(error) => return Err((out, failure::of_context(&error))),
-        };
-        Ok(Run {
+        current: ContextName,
+        out: Output,
+    ) -> Run {
+        Run {
             program: invocation.program.clone(),
             env: std::mem::take(&mut invocation.env),
             cwd: std::mem::take(&mut invocation.cwd),
@@ -70,13 +64,13 @@ impl Run {
             ways: Ways::default(),
             asked: Asked::default(),
             speaker: Speaker::Known,
-            current: state.current_context,
+            current,
             chosen: false,
             cancel: Cancel::default(),
             plugins: None,
             servers: None,
             offset: OnceCell::new(),
-        })
+        }
     }
 
     pub(crate) fn spoken(&self) -> String {
@@ -98,8 +92,7 @@ impl Run {
     /// Takes a context to write to it, or makes it.
     pub(crate) fn open(&mut self, name: &ContextName) -> Result<Context, Failure> {
         let wait = if self.ways.wait { Wait::Until(QUEUE) } else { Wait::No };
-        let context =
-            Context::open(&self.home, name, wait).map_err(|error| failure::of_context(&error))?;
+        let context = Context::open(&self.home, name, wait).map_err(|error| failure::of_context(&error))?;
         for note in context.notes() {
             self.out.diagnostic(note);
         }

@@ -44,14 +44,17 @@ fn piped(run: &mut Run) -> Result<String, Failure> {
         }
         Ok(_) => Ok(String::from_utf8_lossy(&bytes).trim().to_owned()),
         // A closed standard input says nothing.
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => Ok(String::new()),
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => {
+            Ok(String::new())
+        }
         Err(error) => Err(Failure::new("cannot read standard input").because(&error)),
     }
 }
 
 /// Lines up to one with a single dot, or the end.
 fn typed(run: &mut Run) -> Result<String, Failure> {
-    run.out.explain(&format!("[{}] Say something; a line with a single dot sends it.\n", run.current.as_str()));
+    run.out
+        .explain(&format!("[{}] Say something; a line with a single dot sends it.\n", run.current.as_str()));
     let mut lines = Vec::new();
     while let Some(line) = line(run)? {
         if line.trim_end() == "." {

@@ -158,6 +158,7 @@ fn spoken(request: &Request) -> Vec<String> {
 
 /// A bash plugin with one tool that prints what `body` prints.
 fn bash_tool(name: &str, body: &str) -> String {
-    let schema = json!({"name": name, "description": name, "parameters": {"type": "object", "properties": {}}});
+    let schema =
+        json!({"name": name, "description": name, "parameters": {"type": "object", "properties": {}}});
     format!("#!/bin/bash\nif [[ $1 == --schema ]]; then echo '{schema}'; exit; fi\n{body}\n")
 }

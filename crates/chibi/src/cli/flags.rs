@@ -104,17 +104,7 @@ pub(crate) struct Flag {
 }
 
 const fn flag(id: Id, section: Section, short: Option<char>, long: &'static str, help: &'static str) -> Flag {
-    Flag {
-        id,
-        section,
-        short,
-        long,
-        aliases: &[],
-        short_alias: None,
-        values: &[],
-        then: Then::Prompt,
-        help,
-    }
+    Flag { id, section, short, long, aliases: &[], short_alias: None, values: &[], then: Then::Prompt, help }
 }
 
 impl Flag {

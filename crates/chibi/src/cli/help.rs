@@ -12,7 +12,9 @@ const COLUMN: usize = 40;
 pub(crate) fn text(spoken: &str) -> String {
     let mut out = format!("{ABOUT}\n\nUsage: {spoken} [FLAGS] [--] [PROMPT...]\n");
     out.push_str("\nWords are the prompt; text from a pipe is put below them. Without any, standard input is read: on a\n");
-    out.push_str("terminal up to a line with a single dot. Small letters mean this context, capital ones another.\n");
+    out.push_str(
+        "terminal up to a line with a single dot. Small letters mean this context, capital ones another.\n",
+    );
     for (section, title) in Section::ALL {
         let _ = writeln!(out, "\n{title}:");
         for flag in FLAGS.iter().filter(|flag| flag.section == section) {

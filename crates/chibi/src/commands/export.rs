@@ -18,7 +18,8 @@ pub(super) fn export(run: &mut Run, format: &str) -> Result<(), Failure> {
             run.out.raw(&format!("{text}\n"));
         }
         other => {
-            return Err(Failure::usage(format!("`{other}` is no format of an export")).hint("`--export markdown` or `--export json`"));
+            return Err(Failure::usage(format!("`{other}` is no format of an export"))
+                .hint("`--export markdown` or `--export json`"));
         }
     }
     Ok(())

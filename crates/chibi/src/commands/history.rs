@@ -84,8 +84,7 @@ pub(super) fn last(run: &mut Run) -> Result<(), Failure> {
     if !run.home.exists(&name) {
         return Err(nothing());
     }
-    let is_answer =
-        |entry: &Entry| entry.kind == EntryKind::Message && entry.speaker() == Speaker::Assistant;
+    let is_answer = |entry: &Entry| entry.kind == EntryKind::Message && entry.speaker() == Speaker::Assistant;
     let reader = run.reader(&name)?;
     let mut latest = reader.latest();
     let answer = latest.find(|entry| entry.as_ref().map_or(true, is_answer)).ok_or_else(nothing)?;

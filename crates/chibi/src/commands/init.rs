@@ -39,8 +39,10 @@ pub(crate) fn explain(run: &mut Run) -> Failure {
          warn_threshold_percent = 75.0\n\n",
         config.display()
     ));
-    Failure::new("no model is set up yet")
-        .hint(format!("`{} --init` writes a file with comments; `--model script:FILE` needs no key", run.spoken()))
+    Failure::new("no model is set up yet").hint(format!(
+        "`{} --init` writes a file with comments; `--model script:FILE` needs no key",
+        run.spoken()
+    ))
 }
 
 #[derive(PartialEq, Eq)]

@@ -58,7 +58,8 @@ fn excerpt(content: &str, words: &str) -> String {
     let folded = content.to_lowercase();
     let first = words.split_whitespace().filter_map(|word| folded.find(&word.to_lowercase())).min();
     // Folding may move bytes by a few; the cut is only for the eye.
-    let start = content.floor_char_boundary(first.unwrap_or(0).saturating_sub(EXCERPT / 3).min(content.len()));
+    let start =
+        content.floor_char_boundary(first.unwrap_or(0).saturating_sub(EXCERPT / 3).min(content.len()));
     let piece = text::head(&content[start..], EXCERPT);
     let before = if start > 0 { "…" } else { "" };
     let after = if start + piece.len() < content.len() { "…" } else { "" };

@@ -58,8 +58,7 @@ fn named(run: &Run, spec: &str) -> Result<ContextName, Failure> {
         true => Moment::new(run.now(), run.offset()).stamp(),
         false => String::new(),
     };
-    ContextName::chosen(spec, &stamp, |name| run.home.exists(name))
-        .map_err(|error| of_context(&error.into()))
+    ContextName::chosen(spec, &stamp, |name| run.home.exists(name)).map_err(|error| of_context(&error.into()))
 }
 
 /// By the time of the last entry.

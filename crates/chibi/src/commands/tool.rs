@@ -1,8 +1,8 @@
 //! Tools run by hand: `-p` with words, `-P` with JSON. No hook is asked, since no model asked for it.
 
+use conversation::tools::Output;
 use kit::{Exit, Failure, text};
 use llm::Outcome;
-use conversation::tools::Output;
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
@@ -15,7 +15,7 @@ use crate::tools::{BuiltIn, Reflection};
 pub(super) fn plugin(run: &mut Run, name: &str, words: &[String]) -> Result<(), Failure> {
     let arguments = Map::from_iter([("args".to_owned(), json!(words))]);
     let output = theirs(run, name, &arguments).ok_or_else(|| missing(run, name, Only::Plugins))?;
-    told(run, name, output)
+    told(run, name, &output)
 }
 
 pub(super) fn call(run: &mut Run, name: &str, words: &[String]) -> Result<(), Failure> {
@@ -23,14 +23,16 @@ pub(super) fn call(run: &mut Run, name: &str, words: &[String]) -> Result<(), Fa
     let arguments = match joined.trim() {
         "" => Map::new(),
         json => serde_json::from_str(json).map_err(|error| {
-            Failure::usage("the arguments are no JSON object").because(&error).hint("`-P TOOL '{\"key\": \"value\"}'`")
+            Failure::usage("the arguments are no JSON object")
+                .because(&error)
+                .hint("`-P TOOL '{\"key\": \"value\"}'`")
         })?,
     };
     let output = match BuiltIn::named(name) {
         Some(tool) => own(run, tool, &arguments)?,
         None => theirs(run, name, &arguments).ok_or_else(|| missing(run, name, Only::None))?,
     };
-    told(run, name, output)
+    told(run, name, &output)
 }
 
 fn own(run: &mut Run, tool: BuiltIn, arguments: &Map<String, Value>) -> Result<Output, Failure> {
@@ -58,14 +60,16 @@ fn theirs(run: &mut Run, name: &str, arguments: &Map<String, Value>) -> Option<O
     Some(called.output)
 }
 
-fn told(run: &mut Run, name: &str, output: Output) -> Result<(), Failure> {
+fn told(run: &mut Run, name: &str, output: &Output) -> Result<(), Failure> {
     match output.outcome {
         _ if run.cancel.is_cancelled() => Err(Failure::new("interrupted").exit_with(Exit::Interrupted)),
         Outcome::Done => {
             run.out.result(&output.content);
             Ok(())
         }
-        Outcome::Failed => Err(Failure::new(format!("`{}` failed: {}", text::head(name, 80), output.content))),
+        Outcome::Failed => {
+            Err(Failure::new(format!("`{}` failed: {}", text::head(name, 80), output.content)))
+        }
     }
 }
 

@@ -153,7 +153,8 @@ impl Layers {
         for (name, row) in rows {
             let Value::Table(row) = row else { continue };
             for setting in SETTINGS.iter().filter(|setting| setting.path.starts_with("api.")) {
-                let Some(cause) = at(row, setting.path).and_then(|value| setting.kind.complaint(value)) else {
+                let Some(cause) = at(row, setting.path).and_then(|value| setting.kind.complaint(value))
+                else {
                     continue;
                 };
                 let key = format!("models.{name}.{}", setting.path);

@@ -33,28 +33,68 @@ enum Command {
     ShowHelp,
     ShowVersion,
     NoOp,
-    SendPrompt { prompt: String },
+    SendPrompt {
+        prompt: String,
+    },
     #[serde(alias = "delete_context")]
-    DestroyContext { name: Option<String> },
-    ArchiveHistory { name: Option<String> },
-    CompactContext { name: Option<String> },
-    RenameContext { old: Option<String>, new: String },
-    ShowLog { context: Option<String>, count: i64 },
-    Inspect { context: Option<String>, thing: String },
-    SetSystemPrompt { context: Option<String>, prompt: String },
-    RunPlugin { name: String, #[serde(default)] args: Vec<String> },
-    CallTool { name: String, #[serde(default)] args: Vec<String> },
+    DestroyContext {
+        name: Option<String>,
+    },
+    ArchiveHistory {
+        name: Option<String>,
+    },
+    CompactContext {
+        name: Option<String>,
+    },
+    RenameContext {
+        old: Option<String>,
+        new: String,
+    },
+    ShowLog {
+        context: Option<String>,
+        count: i64,
+    },
+    Inspect {
+        context: Option<String>,
+        thing: String,
+    },
+    SetSystemPrompt {
+        context: Option<String>,
+        prompt: String,
+    },
+    RunPlugin {
+        name: String,
+        #[serde(default)]
+        args: Vec<String>,
+    },
+    CallTool {
+        name: String,
+        #[serde(default)]
+        args: Vec<String>,
+    },
     UndoCompaction,
     ShowLast,
-    Pin { id: String },
-    Unpin { id: String },
+    Pin {
+        id: String,
+    },
+    Unpin {
+        id: String,
+    },
     ListPins,
-    Search { query: String },
+    Search {
+        query: String,
+    },
     Usage,
-    Export { format: String },
-    Import { file: String },
+    Export {
+        format: String,
+    },
+    Import {
+        file: String,
+    },
     ListPlugins,
-    CheckPlugin { name: String },
+    CheckPlugin {
+        name: String,
+    },
     Init,
 }
 

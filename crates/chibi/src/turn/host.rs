@@ -3,10 +3,10 @@
 
 use std::collections::HashMap;
 
+use conversation::Record;
 use conversation::drive::{self, Work};
 use conversation::tools::{Output, Task};
 use conversation::turn::{Departure, Entry as Entering, Finale, Permit, Say, Turn};
-use conversation::Record;
 use kit::{Failure, text};
 use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop};
 use serde_json::json;
@@ -81,9 +81,8 @@ impl<'a> Host<'a> {
     /// Bytes of a request beside its messages.
     pub(super) fn overhead(&self) -> usize {
         let tools = self.stage.specs().tools();
-        let tools = tools.iter().map(|tool| {
-            tool.name.len() + tool.description.len() + tool.schema.to_string().len()
-        });
+        let tools =
+            tools.iter().map(|tool| tool.name.len() + tool.description.len() + tool.schema.to_string().len());
         self.parts.fixed().len() + self.parts.changing().len() + tools.sum::<usize>()
     }
 
@@ -117,14 +116,18 @@ impl<'a> Host<'a> {
         let tokens = text::tokens((self.overhead() + window.bytes) as u64);
         let percent = tokens as f64 / limit.max(1) as f64 * 100.0;
         if percent >= self.stage.config.warn_percent {
-            self.run.out.diagnostic(&format!("the window is {percent:.0} % full: {tokens} of {limit} tokens"));
+            self.run
+                .out
+                .diagnostic(&format!("the window is {percent:.0} % full: {tokens} of {limit} tokens"));
         }
         let config = &self.stage.config;
         if config.auto_compact && (percent >= config.auto_compact_percent || !window.dropped.is_empty()) {
             match compaction::rolling(self.run, self.context, self.stage, turn.history()) {
                 Ok(Some(staged)) => return Departure::Compact(staged),
                 Ok(None) => {}
-                Err(failure) if self.run.cancel.is_cancelled() => self.run.out.diagnostic(&failure.to_string()),
+                Err(failure) if self.run.cancel.is_cancelled() => {
+                    self.run.out.diagnostic(&failure.to_string())
+                }
                 Err(failure) => self.run.out.warn(&failure.to_string()),
             }
         }
@@ -281,7 +284,8 @@ impl drive::Host for Host<'_> {
             Say::Replied { stop, usage } => {
                 out.pause();
                 let usage = usage.map(|usage| json!(usage));
-                let meta = json!({"model": self.stage.reached.model, "finish_reason": stop.literal, "usage": usage});
+                let meta =
+                    json!({"model": self.stage.reached.model, "finish_reason": stop.literal, "usage": usage});
                 self.stage.log_response(self.run, self.context, &meta);
             }
             Say::Retract => out.pause(),

@@ -123,10 +123,7 @@ fn reflection(config: &Config) -> Reflection {
 }
 
 /// The first of each name; the others are told about.
-fn unlike_ours(
-    run: &mut Run,
-    tools: impl Iterator<Item = (Spec, Handler)>,
-) -> Vec<(Spec, Handler)> {
+fn unlike_ours(run: &mut Run, tools: impl Iterator<Item = (Spec, Handler)>) -> Vec<(Spec, Handler)> {
     let mut kept: Vec<(Spec, Handler)> = Vec::new();
     for (spec, handler) in tools {
         let taken = tools::is_built_in(&spec.name) || kept.iter().any(|(known, _)| known.name == spec.name);
@@ -151,8 +148,9 @@ fn schema(run: &Run, typed: &str) -> Result<Format, Failure> {
             (words, text::head(&plain.collect::<String>(), 64).to_owned())
         }
     };
-    let schema: Value = serde_json::from_str(&words)
-        .map_err(|error| Failure::usage(format!("the schema `{}` is no JSON", text::head(typed, 80))).because(&error))?;
+    let schema: Value = serde_json::from_str(&words).map_err(|error| {
+        Failure::usage(format!("the schema `{}` is no JSON", text::head(typed, 80))).because(&error)
+    })?;
     Ok(Format::Schema { name, schema, strict: None })
 }
 

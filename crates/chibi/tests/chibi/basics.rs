@@ -10,10 +10,7 @@ fn a_prompt_is_answered_stored_and_replayed() {
     assert_eq!(chibi.told(&["what", "did", "I", "say?"]), "You said hello.\n");
     let requests = server.finish();
     assert_eq!(spoken(&requests[0]), ["user: hello"]);
-    assert_eq!(
-        spoken(&requests[1]),
-        ["user: hello", "assistant: Hello there.", "user: what did I say?"]
-    );
+    assert_eq!(spoken(&requests[1]), ["user: hello", "assistant: Hello there.", "user: what did I say?"]);
     let log = chibi.transcript("default");
     assert_eq!(log[0].0, "context_created");
     let row = |kind: &str, from: &str, to: &str, content: &str| {
@@ -22,10 +19,7 @@ fn a_prompt_is_answered_stored_and_replayed() {
     assert_eq!(log[1], row("message", "user", "default", "hello"));
     assert_eq!(log[2], row("message", "default", "user", "Hello there."));
     assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 4\n");
-    assert_eq!(
-        chibi.told(&["-g", "2"]),
-        "[USER]: what did I say?\n\n[DEFAULT]: You said hello.\n\n"
-    );
+    assert_eq!(chibi.told(&["-g", "2"]), "[USER]: what did I say?\n\n[DEFAULT]: You said hello.\n\n");
     assert_eq!(chibi.told(&["--last"]), "You said hello.\n");
     let markdown = chibi.read("contexts/default/transcript.md");
     assert_eq!(

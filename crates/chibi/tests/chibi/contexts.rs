@@ -52,7 +52,11 @@ fn names_that_are_paths_are_refused_everywhere() {
     ] {
         let output = chibi.run(&args);
         assert_eq!(output.code, 2, "{args:?}: {}", output.transcript());
-        assert!(output.stderr.starts_with("error: cannot work with the context: "), "{args:?}: {}", output.stderr);
+        assert!(
+            output.stderr.starts_with("error: cannot work with the context: "),
+            "{args:?}: {}",
+            output.stderr
+        );
     }
     assert!(victim.exists());
     assert_eq!(chibi.told(&["-L"]), "No contexts yet.\n");
@@ -146,7 +150,10 @@ fn words_are_found_in_every_context() {
     chibi.told(&["-C", "french", "écris"]);
     chibi.told(&["-C", "third", "nothing"]);
     let found = chibi.told(&["--search", "CAPITAL vienna"]);
-    assert!(found.starts_with("2026-01-01 00:00  default  default  ") && found.contains("The capital is Vienna."), "{found}");
+    assert!(
+        found.starts_with("2026-01-01 00:00  default  default  ") && found.contains("The capital is Vienna."),
+        "{found}"
+    );
     assert_eq!(found.lines().count(), 2);
     assert!(chibi.told(&["--search", "réponse"]).contains("french"));
     assert_eq!(chibi.told(&["-C", "third", "--search", "capital"]), "Nothing found.\n");
@@ -158,10 +165,8 @@ fn words_are_found_in_every_context() {
 
 #[test]
 fn a_transcript_is_exported_as_a_document_and_as_data() {
-    let server = Server::scripted([
-        said(turn().call("update_todos", &json!({"content": "x"}))),
-        says("done"),
-    ]);
+    let server =
+        Server::scripted([said(turn().call("update_todos", &json!({"content": "x"}))), says("done")]);
     let chibi = Chibi::asking(&server);
     chibi.told(&["go"]);
     let document = chibi.told(&["--export", "markdown"]);
@@ -198,7 +203,11 @@ fn messages_reach_another_context_and_are_remembered_there() {
         "user: --- INBOX MESSAGES ---\n[From: alice] the door is open\n--- END INBOX ---\n\nanything new?"
     );
     assert_eq!(spoken(&requests[3]).len(), 3, "delivered once");
-    assert_eq!(chibi.transcript("bob")[0].0, "context_created", "a context that a message made is a whole one");
+    assert_eq!(
+        chibi.transcript("bob")[0].0,
+        "context_created",
+        "a context that a message made is a whole one"
+    );
     assert_eq!(chibi.told(&["-L"]), "  alice\n  bob\n");
 }
 

@@ -49,10 +49,7 @@ fn a_provider_that_asks_to_wait_is_asked_again() {
     let chibi = Chibi::asking(&server);
     let output = chibi.run(&["hello"]).ok();
     assert_eq!(output.stdout, "now\n");
-    assert_eq!(
-        output.stderr,
-        "warning: the provider answered 429: slow down; trying again in 1 s\n"
-    );
+    assert_eq!(output.stderr, "warning: the provider answered 429: slow down; trying again in 1 s\n");
     assert_eq!(server.finish().len(), 2);
 }
 
@@ -61,12 +58,17 @@ fn a_server_in_trouble_is_asked_again_and_then_believed() {
     let broken = || Wire::OpenAi.failure(500, "server_error", "oops").header("retry-after", "0");
     let (_, output, requests) = failing([broken(), broken(), broken(), broken()]);
     assert_eq!((output.code, requests.len()), (3, 4), "{}", output.transcript());
-    assert!(output.stderr.ends_with("error: no answer: the provider answered 500: oops\n"), "{}", output.stderr);
+    assert!(
+        output.stderr.ends_with("error: no answer: the provider answered 500: oops\n"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
 fn an_error_in_the_middle_of_a_stream_is_no_answer() {
-    let server = Server::scripted([said(turn().say("Half an ans").fail("server_error", "it broke")), says("whole")]);
+    let server =
+        Server::scripted([said(turn().say("Half an ans").fail("server_error", "it broke")), says("whole")]);
     let chibi = Chibi::asking(&server);
     let output = chibi.run(&["hello"]);
     // What was said before it is not committed, so it is asked again.
@@ -82,7 +84,11 @@ fn a_stream_that_breaks_off_is_tried_again_and_half_an_answer_is_never_kept() {
     let chibi = Chibi::asking(&server);
     let output = chibi.run(&["hello"]);
     assert_eq!(output.code, 3, "{}", output.transcript());
-    assert!(output.stderr.contains("the connection was lost before the answer was complete"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("the connection was lost before the answer was complete"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(chibi.told(&["again"]), "fine\n");
     assert_eq!(spoken(&server.finish()[4]), ["user: again"]);
 }
@@ -90,10 +96,9 @@ fn a_stream_that_breaks_off_is_tried_again_and_half_an_answer_is_never_kept() {
 #[test]
 fn a_server_that_is_not_there_is_named() {
     let chibi = Chibi::bare();
-    chibi.home.write(
-        ".chibi/config.toml",
-        "model = 'm'\nbase_url = 'http://127.0.0.1:1/v1/chat/completions'\n",
-    );
+    chibi
+        .home
+        .write(".chibi/config.toml", "model = 'm'\nbase_url = 'http://127.0.0.1:1/v1/chat/completions'\n");
     let output = chibi.run(&["hello"]);
     assert_eq!(output.code, 3);
     let last: Vec<&str> = output.stderr.lines().rev().take(2).collect();

@@ -6,7 +6,10 @@ use super::*;
 fn help_and_version_need_nothing() {
     let chibi = Chibi::bare();
     let help = chibi.told(&["--help"]);
-    assert!(help.starts_with("Conversations that persist") && help.contains("-Z, --compact-context CTX"), "{help}");
+    assert!(
+        help.starts_with("Conversations that persist") && help.contains("-Z, --compact-context CTX"),
+        "{help}"
+    );
     assert_eq!(chibi.told(&["-h"]), help);
     assert_eq!(chibi.told(&["--version"]), concat!("chibi ", env!("CARGO_PKG_VERSION"), "\n"));
     assert!(!chibi.path("").exists(), "and leave nothing");
@@ -22,7 +25,10 @@ fn an_unknown_long_flag_is_refused_and_an_unknown_short_one_is_prose() {
     let chibi = Chibi::asking(&server);
     let output = chibi.run(&["--frobnicate", "hello"]);
     assert_eq!(output.code, 2);
-    assert_eq!(output.stderr, "error: there is no flag `--frobnicate`\nhint: as a part of the prompt: `-- --frobnicate`\n");
+    assert_eq!(
+        output.stderr,
+        "error: there is no flag `--frobnicate`\nhint: as a part of the prompt: `-- --frobnicate`\n"
+    );
     chibi.told(&["--", "--frobnicate", "hello"]);
     chibi.told(&["-V"]);
     chibi.told(&["hello", "--frobnicate", "-L"]);
@@ -60,8 +66,12 @@ fn who_speaks_is_told_and_kept() {
         chibi.read("contexts/default/local.toml"),
         "# mine\nauto_compact = false # why not\nusername = \"ada\"\n"
     );
-    let names: Vec<String> =
-        chibi.transcript("default").into_iter().filter(|entry| entry.2 == "default" && entry.0 == "message").map(|entry| entry.1).collect();
+    let names: Vec<String> = chibi
+        .transcript("default")
+        .into_iter()
+        .filter(|entry| entry.2 == "default" && entry.0 == "message")
+        .map(|entry| entry.1)
+        .collect();
     assert_eq!(names, ["ada", "bob", "ada"]);
     let requests = server.finish();
     assert_eq!(spoken(&requests[1])[0], "system: The user speaking to you is called: bob");
@@ -98,7 +108,10 @@ fn logs_show_what_was_said_whatever_the_script() {
     let chibi = Chibi::asking(&server);
     chibi.told(&["go"]);
     let short = chibi.told(&["-g", "0"]);
-    assert!(short.contains("[TOOL: update_todos] {\"content\":\"日本語") && short.contains("...\n  → "), "{short}");
+    assert!(
+        short.contains("[TOOL: update_todos] {\"content\":\"日本語") && short.contains("...\n  → "),
+        "{short}"
+    );
     let full = chibi.run(&["-v", "-G", "default", "-2"]).ok().stdout;
     assert_eq!(full, "[USER]: go\n\n", "the first two, of which one is a word");
     drop(server);

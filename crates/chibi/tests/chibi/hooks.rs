@@ -97,7 +97,13 @@ fn all_hooks_come_in_their_order_with_what_they_are_told() {
     let names = chibi.heard_names();
     assert_eq!(
         names[1..6],
-        ["pre_message", "pre_rolling_compact", "post_rolling_compact", "pre_system_prompt", "post_system_prompt"]
+        [
+            "pre_message",
+            "pre_rolling_compact",
+            "post_rolling_compact",
+            "pre_system_prompt",
+            "post_system_prompt"
+        ]
     );
     chibi.told(&["-a"]);
     assert_eq!(chibi.heard_names(), ["on_start", "pre_clear", "post_clear", "on_end"]);
@@ -107,7 +113,8 @@ fn all_hooks_come_in_their_order_with_what_they_are_told() {
 
 #[test]
 fn answers_change_the_prompt_the_system_text_and_the_arguments() {
-    let server = Server::scripted([said(turn().call("update_todos", &json!({"content": "theirs"}))), says("ok")]);
+    let server =
+        Server::scripted([said(turn().call("update_todos", &json!({"content": "theirs"}))), says("ok")]);
     let chibi = Chibi::asking(&server);
     chibi.plugin(
         "spy",
@@ -149,7 +156,8 @@ fn a_hook_can_forbid_a_tool_and_deliver_a_message() {
     assert!(!chibi.path("contexts/default/todos.md").exists());
     assert!(!chibi.path("contexts/xmpp:bob@x.org").exists(), "no ghost of a context");
     let log = chibi.transcript("default");
-    let results: Vec<&str> = log.iter().filter(|entry| entry.0 == "tool_result").map(|entry| entry.3.as_str()).collect();
+    let results: Vec<&str> =
+        log.iter().filter(|entry| entry.0 == "tool_result").map(|entry| entry.3.as_str()).collect();
     assert!(results[0].contains("not today"), "{results:?}");
     assert!(results[1].contains("via xmpp"), "{results:?}");
 }

@@ -12,20 +12,26 @@ impl Chibi {
     }
 
     #[track_caller]
-    fn command_result(&self, command: Value) -> Value {
+    fn command_result(&self, command: &Value) -> Value {
         let mut lines = self.json(&json!({"command": command}));
         assert_eq!(lines.len(), 1, "{lines:?}");
         let line = lines.remove(0);
-        assert_eq!((&line["from"], &line["to"], &line["entry_type"]), (&json!("system"), &json!("user"), &json!("result")));
+        assert_eq!(
+            (&line["from"], &line["to"], &line["entry_type"]),
+            (&json!("system"), &json!("user"), &json!("result"))
+        );
         line
     }
 }
 
 #[test]
 fn a_prompt_is_answered_in_entries_in_their_order() {
-    let server = Server::scripted([said(turn().call("update_todos", &json!({"content": "x"}))), says("done")]);
+    let server =
+        Server::scripted([said(turn().call("update_todos", &json!({"content": "x"}))), says("done")]);
     let chibi = Chibi::asking(&server);
-    let lines = chibi.json(&json!({"command": {"send_prompt": {"prompt": "go"}}, "username_override": {"transient": "ada"}}));
+    let lines = chibi.json(
+        &json!({"command": {"send_prompt": {"prompt": "go"}}, "username_override": {"transient": "ada"}}),
+    );
     let kinds: Vec<&str> = lines.iter().map(|line| line["entry_type"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["message", "tool_call", "tool_result", "message"]);
     assert_eq!((&lines[0]["from"], &lines[0]["content"]), (&json!("ada"), &json!("go")));
@@ -40,35 +46,46 @@ fn every_command_can_be_told_as_json() {
     let server = Server::scripted([says("one"), says("two"), says("summary"), says("I have it.")]);
     let chibi = Chibi::asking(&server);
     chibi.plugin("hey", &bash_tool("hey", "echo \"hey $CHIBI_TOOL_ARGS\""));
-    chibi.json(&json!({"command": {"send_prompt": {"prompt": "1"}}, "context": {"switch": {"name": "work"}}}));
+    chibi
+        .json(&json!({"command": {"send_prompt": {"prompt": "1"}}, "context": {"switch": {"name": "work"}}}));
     chibi.json(&json!({"command": {"send_prompt": {"prompt": "2"}}}));
-    assert_eq!(chibi.json(&json!({"command": "no_op", "context": {"transient": {"name": "aside"}}})).len(), 0);
-    let list = chibi.command_result(json!("list_contexts"));
+    assert_eq!(
+        chibi.json(&json!({"command": "no_op", "context": {"transient": {"name": "aside"}}})).len(),
+        0
+    );
+    let list = chibi.command_result(&json!("list_contexts"));
     assert_eq!(list["content"], "  aside\n* work");
     assert_eq!(list["metadata"]["data"][1], json!({"name": "work", "current": true, "status": null}));
-    let current = chibi.command_result(json!("list_current_context"));
+    let current = chibi.command_result(&json!("list_current_context"));
     assert_eq!(current["metadata"]["data"]["messages"], 4);
-    assert!(chibi.command_result(json!("show_help"))["content"].as_str().unwrap().contains("Usage: chibi"));
-    assert!(chibi.command_result(json!("show_version"))["content"].as_str().unwrap().starts_with("chibi "));
+    assert!(chibi.command_result(&json!("show_help"))["content"].as_str().unwrap().contains("Usage: chibi"));
+    assert!(chibi.command_result(&json!("show_version"))["content"].as_str().unwrap().starts_with("chibi "));
     let log = chibi.json(&json!({"command": {"show_log": {"count": 2}}}));
     assert_eq!((&log[0]["content"], &log[1]["content"]), (&json!("2"), &json!("two")));
-    chibi.command_result(json!({"set_system_prompt": {"prompt": "Be kind."}}));
-    assert_eq!(chibi.command_result(json!({"inspect": {"thing": "system_prompt"}}))["content"], "Be kind.");
-    assert_eq!(chibi.command_result(json!({"run_plugin": {"name": "hey", "args": ["you"]}}))["content"], "hey {\"args\":[\"you\"]}\n");
-    assert_eq!(chibi.command_result(json!({"call_tool": {"name": "hey", "args": ["{}"]}}))["content"], "hey {}\n");
+    chibi.command_result(&json!({"set_system_prompt": {"prompt": "Be kind."}}));
+    assert_eq!(chibi.command_result(&json!({"inspect": {"thing": "system_prompt"}}))["content"], "Be kind.");
+    assert_eq!(
+        chibi.command_result(&json!({"run_plugin": {"name": "hey", "args": ["you"]}}))["content"],
+        "hey {\"args\":[\"you\"]}\n"
+    );
+    assert_eq!(
+        chibi.command_result(&json!({"call_tool": {"name": "hey", "args": ["{}"]}}))["content"],
+        "hey {}\n"
+    );
     assert_eq!(chibi.json(&json!({"command": {"search": {"query": "two"}}}))[0]["content"], "two");
     assert_eq!(chibi.json(&json!({"command": "show_last"}))[0]["content"], "two");
-    let plugins = chibi.command_result(json!("list_plugins"));
+    let plugins = chibi.command_result(&json!("list_plugins"));
     assert_eq!(plugins["metadata"]["data"][0]["tools"], json!(["hey"]));
     let compacted = chibi.json(&json!({"command": {"compact_context": {}}}));
     assert!(compacted[0]["content"].as_str().unwrap().starts_with("Compacted 2 exchanges"), "{compacted:?}");
-    chibi.command_result(json!("undo_compaction"));
-    assert_eq!(chibi.command_result(json!("list_pins"))["metadata"]["data"], json!([]));
-    chibi.command_result(json!("usage"));
-    chibi.command_result(json!({"rename_context": {"new": "renamed"}}));
-    chibi.command_result(json!({"archive_history": {}}));
-    assert_eq!(chibi.command_result(json!({"destroy_context": {"name": "aside"}}))["content"], "Aborted");
-    let destroyed = chibi.json(&json!({"command": {"delete_context": {"name": "aside"}}, "flags": {"yes": true}}));
+    chibi.command_result(&json!("undo_compaction"));
+    assert_eq!(chibi.command_result(&json!("list_pins"))["metadata"]["data"], json!([]));
+    chibi.command_result(&json!("usage"));
+    chibi.command_result(&json!({"rename_context": {"new": "renamed"}}));
+    chibi.command_result(&json!({"archive_history": {}}));
+    assert_eq!(chibi.command_result(&json!({"destroy_context": {"name": "aside"}}))["content"], "Aborted");
+    let destroyed =
+        chibi.json(&json!({"command": {"delete_context": {"name": "aside"}}, "flags": {"yes": true}}));
     assert_eq!(destroyed[0]["content"], "Destroyed context `aside`.");
     drop(server);
 }

@@ -12,13 +12,32 @@ fn over_fifty_turns_nearly_all_of_a_request_was_sent_before() {
     // Every third turn changes the todos, every seventh the goals.
     let server = Server::answering(|request| {
         let body = request.json();
-        let last = body["messages"].as_array().unwrap().iter().rev().find(|said| said["role"] != "system").unwrap().clone();
-        let number: usize =
-            last["content"].as_str().unwrap_or_default().split_whitespace().last().and_then(|word| word.parse().ok()).unwrap_or(0);
+        let last = body["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .rev()
+            .find(|said| said["role"] != "system")
+            .unwrap()
+            .clone();
+        let number: usize = last["content"]
+            .as_str()
+            .unwrap_or_default()
+            .split_whitespace()
+            .last()
+            .and_then(|word| word.parse().ok())
+            .unwrap_or(0);
         match (last["role"].as_str(), number) {
-            (Some("user"), n) if n % 3 == 0 => said(turn().call("update_todos", &json!({"content": format!("todo {n}")}))),
-            (Some("user"), n) if n % 7 == 0 => said(turn().call("update_goals", &json!({"content": format!("goal {n}")}))),
-            _ => says(&format!("This is the answer, which has some length as answers do. {}", "word ".repeat(40))),
+            (Some("user"), n) if n % 3 == 0 => {
+                said(turn().call("update_todos", &json!({"content": format!("todo {n}")})))
+            }
+            (Some("user"), n) if n % 7 == 0 => {
+                said(turn().call("update_goals", &json!({"content": format!("goal {n}")})))
+            }
+            _ => says(&format!(
+                "This is the answer, which has some length as answers do. {}",
+                "word ".repeat(40)
+            )),
         }
     });
     let chibi = Chibi::asking(&server);
@@ -28,7 +47,8 @@ fn over_fifty_turns_nearly_all_of_a_request_was_sent_before() {
     }
     let requests = server.finish();
     assert!(requests.len() > 60, "{}", requests.len());
-    let bodies: Vec<String> = requests.iter().map(|request| String::from_utf8(request.body.clone()).unwrap()).collect();
+    let bodies: Vec<String> =
+        requests.iter().map(|request| String::from_utf8(request.body.clone()).unwrap()).collect();
     let (mut shared, mut whole) = (0, 0);
     for pair in bodies.windows(2) {
         shared += common(&pair[0], &pair[1]);
@@ -43,7 +63,8 @@ fn caching_is_asked_for_where_it_is_wanted_and_before_what_changes() {
     let ask = |more: &str| {
         let server = Server::scripted([turn().say("ok").stream(Wire::Anthropic)]);
         let chibi = Chibi::bare();
-        let text = format!("model = \"claude-opus-5-5\"\nbase_url = \"{}/v1/messages\"\n{more}\n", server.url());
+        let text =
+            format!("model = \"claude-opus-5-5\"\nbase_url = \"{}/v1/messages\"\n{more}\n", server.url());
         chibi.home.write(".chibi/config.toml", text);
         chibi.home.write(".chibi/prompts/chibi.md", "You are kind.");
         chibi.home.write(".chibi/contexts/default/todos.md", "one");

@@ -92,7 +92,8 @@ fn two_contexts_write_to_each_other_while_both_run() {
     let server = Server::answering(|request| {
         let body = request.json();
         let to = if body["messages"].to_string().contains("I am alice") { "bob" } else { "alice" };
-        let said_last = body["messages"].as_array().unwrap().iter().rev().find(|said| said["role"] != "system");
+        let said_last =
+            body["messages"].as_array().unwrap().iter().rev().find(|said| said["role"] != "system");
         match said_last.unwrap()["role"] == "tool" {
             true => says("sent"),
             false => said(turn().call("send_message", &json!({"to": to, "content": format!("hello {to}")}))),

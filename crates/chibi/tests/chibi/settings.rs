@@ -37,12 +37,20 @@ fn every_value_names_its_layer() {
     let shown = |thing: &str| {
         let output = chibi.run(&["-v", "-n", thing]).ok();
         let home = chibi.home.path().display().to_string();
-        let layer = output.stderr.lines().find(|line| line.starts_with(&format!("[{thing}: "))).unwrap_or_default().replace(&home, "~");
+        let layer = output
+            .stderr
+            .lines()
+            .find(|line| line.starts_with(&format!("[{thing}: ")))
+            .unwrap_or_default()
+            .replace(&home, "~");
         (output.stdout.trim().to_owned(), layer)
     };
     assert_eq!(shown("api.temperature"), ("0.5".into(), "[api.temperature: ~/.chibi/config.toml]".into()));
     assert_eq!(shown("api.seed"), ("3".into(), "[api.seed: ~/.chibi/models.toml]".into()));
-    assert_eq!(shown("context_window_limit"), ("9000".into(), "[context_window_limit: ~/.chibi/models.toml]".into()));
+    assert_eq!(
+        shown("context_window_limit"),
+        ("9000".into(), "[context_window_limit: ~/.chibi/models.toml]".into())
+    );
     assert_eq!(
         shown("auto_compact_threshold"),
         ("33".into(), "[auto_compact_threshold: ~/.chibi/contexts/work/local.toml]".into())
@@ -59,11 +67,17 @@ fn every_value_names_its_layer() {
 fn a_name_from_models_toml_is_asked_for_by_its_id() {
     let server = Server::scripted([says("ok"), says("ok")]);
     let chibi = Chibi::asking(&server);
-    chibi.home.write(".chibi/models.toml", "[models.fast]\nid = 'vendor/quick'\n[models.fast.api]\nmax_tokens = 7\n");
+    chibi.home.write(
+        ".chibi/models.toml",
+        "[models.fast]\nid = 'vendor/quick'\n[models.fast.api]\nmax_tokens = 7\n",
+    );
     chibi.told(&["--model", "fast", "hi"]);
     chibi.told(&["hi"]);
     let requests = server.finish();
-    assert_eq!((&requests[0].json()["model"], &requests[0].json()["max_tokens"]), (&json!("vendor/quick"), &json!(7)));
+    assert_eq!(
+        (&requests[0].json()["model"], &requests[0].json()["max_tokens"]),
+        (&json!("vendor/quick"), &json!(7))
+    );
     assert_eq!(requests[1].json()["model"], "test-model");
 }
 
@@ -134,14 +148,20 @@ fn what_a_context_sets_holds_there_and_nowhere_else() {
     let server = Server::scripted([says("1"), says("2")]);
     let chibi = Chibi::asking(&server);
     chibi.told(&["-c", "work"]);
-    chibi.home.write(".chibi/contexts/work/local.toml", "model = 'mine'\nreflection_enabled = false\n[storage]\npartition_max_entries = 2\n");
+    chibi.home.write(
+        ".chibi/contexts/work/local.toml",
+        "model = 'mine'\nreflection_enabled = false\n[storage]\npartition_max_entries = 2\n",
+    );
     chibi.told(&["hi"]);
     chibi.told(&["-C", "other", "hi"]);
     let requests = server.finish();
     assert_eq!(requests[0].json()["model"], "mine");
     assert!(!requests[0].json()["tools"].to_string().contains("update_reflection"));
     assert_eq!(requests[1].json()["model"], "test-model");
-    assert!(chibi.path("contexts/work/transcript/manifest.json").exists(), "partitions are closed early there");
+    assert!(
+        chibi.path("contexts/work/transcript/manifest.json").exists(),
+        "partitions are closed early there"
+    );
     assert!(!chibi.path("contexts/other/transcript/manifest.json").exists());
 }
 

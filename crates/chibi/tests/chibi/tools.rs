@@ -50,8 +50,12 @@ print(args["a"] + args["b"], end="")
     let output = chibi.run(&["go"]).ok();
     assert_eq!(output.stdout, "5, LOUD\n");
     assert!(output.stderr.contains("talk"), "{}", output.stderr);
-    let results: Vec<String> =
-        chibi.transcript("default").into_iter().filter(|entry| entry.0 == "tool_result").map(|entry| entry.3).collect();
+    let results: Vec<String> = chibi
+        .transcript("default")
+        .into_iter()
+        .filter(|entry| entry.0 == "tool_result")
+        .map(|entry| entry.3)
+        .collect();
     assert_eq!(results, ["5", "LOUD in default\n"]);
 }
 
@@ -113,8 +117,12 @@ fn what_cannot_be_called_is_told_to_the_model() {
     ]);
     let chibi = Chibi::asking(&server);
     chibi.told(&["go"]);
-    let results: Vec<String> =
-        chibi.transcript("default").into_iter().filter(|entry| entry.0 == "tool_result").map(|entry| entry.3).collect();
+    let results: Vec<String> = chibi
+        .transcript("default")
+        .into_iter()
+        .filter(|entry| entry.0 == "tool_result")
+        .map(|entry| entry.3)
+        .collect();
     assert!(results[0].contains("did you mean `update_todos`?"), "{results:?}");
     assert!(results[1].contains("`content` (string) is missing"), "{results:?}");
     drop(server);
@@ -163,7 +171,10 @@ fn plugins_and_what_became_of_them_are_listed() {
     assert!(output.stdout.contains("off.disabled: skipped: disabled by its name"), "{}", output.stdout);
     assert!(output.stderr.contains("warning: plugin `bad`"), "{}", output.stderr);
     let checked = chibi.run(&["--plugin-check", "good"]).ok().stdout;
-    assert!(checked.contains("good: loaded, tools good_tool") && checked.contains("answered in"), "{checked}");
+    assert!(
+        checked.contains("good: loaded, tools good_tool") && checked.contains("answered in"),
+        "{checked}"
+    );
     assert_eq!(chibi.run(&["--plugin-check", "bad"]).code, 1);
     assert_eq!(chibi.run(&["--plugin-check", "none"]).code, 1);
 }
@@ -171,7 +182,9 @@ fn plugins_and_what_became_of_them_are_listed() {
 #[test]
 fn no_plugin_sees_a_key() {
     let chibi = Chibi::bare();
-    chibi.home.write(".chibi/config.toml", "api_key_env = 'MY_KEY'\n[plugins.show]\nenv = ['MY_KEY', 'SEEN']\n");
+    chibi
+        .home
+        .write(".chibi/config.toml", "api_key_env = 'MY_KEY'\n[plugins.show]\nenv = ['MY_KEY', 'SEEN']\n");
     chibi.plugin("show", &bash_tool("show", "env"));
     let mut command = chibi.command(&["-p", "show"]);
     command.env("MY_KEY", "sk-1").env("OPENROUTER_API_KEY", "sk-2").env("SEEN", "yes").env("UNSEEN", "no");
