@@ -9,6 +9,8 @@
 mod cuts;
 #[path = "context/desk.rs"]
 mod desk;
+#[path = "context/finding.rs"]
+mod finding;
 #[path = "context/inherited.rs"]
 mod inherited;
 #[path = "context/keeping.rs"]
