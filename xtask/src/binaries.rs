@@ -32,36 +32,15 @@ pub(crate) const BINARIES: &[Binary] = &[
         size: Some(600_000),
         start_ms: 0.3,
     },
-    Binary {
-        name: "drip",
-        package: "drip",
-        profile: "dist-small",
-        linked: Linked::System,
-        size: Some(5_000_000),
-        start_ms: 2.0,
-    },
-    Binary {
-        name: "clai",
-        package: "clai",
-        profile: "dist",
-        linked: Linked::System,
-        size: Some(8_000_000),
-        start_ms: 5.0,
-    },
-    Binary {
-        name: "clai-daemon",
-        package: "clai",
-        profile: "dist",
-        linked: Linked::System,
-        size: Some(8_000_000),
-        start_ms: 5.0,
-    },
-    Binary {
-        name: "scrimp",
-        package: "scrimp",
-        profile: "dist",
-        linked: Linked::System,
-        size: None,
-        start_ms: 10.0,
-    },
+    Binary { profile: "dist-small", ..dist("drip", "drip", Some(5_000_000), 2.0) },
+    dist("clai", "clai", Some(8_000_000), 5.0),
+    dist("clai-daemon", "clai", Some(8_000_000), 5.0),
+    dist("chibi", "chibi", Some(15_000_000), 10.0),
+    dist("agent", "agent", Some(15_000_000), 10.0),
+    dist("scrimp", "scrimp", None, 10.0),
 ];
+
+/// As most are: built for speed, with the system's libraries.
+const fn dist(name: &'static str, package: &'static str, size: Option<u64>, start_ms: f64) -> Binary {
+    Binary { name, package, profile: "dist", linked: Linked::System, size, start_ms }
+}

@@ -66,10 +66,14 @@ impl Reader {
         }
     }
 
+    /// Everything it holds, if there is no gap in it.
+    pub fn text(&self) -> Option<String> {
+        self.lines.iter().map(Option::as_deref).collect()
+    }
+
     /// The name of everything it holds, if there is no gap in it.
     pub fn hash(&self) -> Option<Hash> {
-        let lines: Option<Vec<&str>> = self.lines.iter().map(Option::as_deref).collect();
-        Some(Hash::of(lines?.concat().as_bytes()))
+        Some(Hash::of(self.text()?.as_bytes()))
     }
 
     /// The name of some of its lines, with their numbers; none if one of them is not held.

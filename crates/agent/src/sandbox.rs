@@ -1,0 +1,206 @@
+//! Where commands may write and whether they reach a network, held by the kernel. The restrictions are put on by a
+//! process of ours that does nothing else and then becomes the command: a process with threads cannot put them on
+//! safely. Without Landlock the network is still closed, and [`Sandbox::test`] says what is open. Knows no command.
+
+mod wall;
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use kit::process::{Ended, Job};
+
+/// The hidden subcommand that puts the restrictions on: `agent __sandbox [--network] [--write DIR]… -- PROGRAM …`.
+pub const COMMAND: &str = "__sandbox";
+
+/// Tells a command that it is behind the wall, and what the kernel says of Landlock.
+const MARK: &str = "SCRIMP_SANDBOX";
+
+/// How a command is started behind the wall.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    /// This program, and the words that lead to [`COMMAND`].
+    program: PathBuf,
+    through: Vec<OsString>,
+    policy: Policy,
+}
+
+/// What is open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// Directories and files that may be changed; reading is open everywhere.
+    pub write: Vec<PathBuf>,
+    pub network: Network,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    Closed,
+    Open,
+}
+
+/// What a sandbox holds on this machine, as found out by trying.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Writing outside of the open directories.
+    pub writes: Held,
+    pub tcp: Held,
+    pub udp: Held,
+    /// The kernel's word about Landlock.
+    pub landlock: String,
+    /// The sandbox did not even start a command, for this reason.
+    pub broken: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Held {
+    Refused,
+    Possible,
+    /// It is meant to be.
+    Open,
+}
+
+impl Sandbox {
+    /// `program` runs us again; `through` are the words before [`COMMAND`], none for `agent` itself.
+    pub fn new(program: PathBuf, through: Vec<OsString>, policy: Policy) -> Sandbox {
+        Sandbox { program, through, policy }
+    }
+
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The command behind the wall. Environment, directory and deadline are the caller's.
+    pub fn job(&self, command: &[OsString]) -> Job {
+        let mut job = Job::new(&self.program).args(&self.through).arg(COMMAND);
+        if self.policy.network == Network::Open {
+            job = job.arg("--network");
+        }
+        for folder in &self.policy.write {
+            job = job.arg("--write").arg(folder);
+        }
+        job.arg("--").args(command)
+    }
+
+    /// Tries what should be refused. `scratch` is a directory of ours that the policy does not open. Takes at most a few
+    /// seconds; then the sandbox counts as broken.
+    pub fn test(&self, scratch: &Path, environment: &[(OsString, OsString)]) -> Report {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let mut report = Report {
+            writes: Held::Refused,
+            tcp: Held::Refused,
+            udp: Held::Refused,
+            landlock: String::new(),
+            broken: None,
+        };
+        let target = scratch.join(format!("sandbox-test-{}", std::process::id()));
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .and_then(|listener| listener.local_addr().map(|at| (listener, at)));
+        let port = listener.as_ref().map_or(9, |(_, at)| at.port());
+        let script = "echo \"landlock $SCRIMP_SANDBOX\"; (: > \"$1\") && echo wrote; (exec 3<>\"/dev/tcp/127.0.0.1/$2\") && echo tcp; \
+                      (exec 3<>/dev/udp/127.0.0.1/9) && echo udp; exit 0";
+        let words = ["bash", "-c", script, "bash"].map(OsString::from);
+        let words: Vec<OsString> =
+            words.into_iter().chain([target.clone().into(), port.to_string().into()]).collect();
+        let job = self.job(&words).envs(environment.iter().map(|(name, value)| (name, value)));
+        let ran = job.cwd(scratch).deadline(PATIENCE).run();
+        let _ = fs::remove_file(&target);
+        let said = match ran {
+            Ok(outcome) if outcome.ended == Ended::Exited(0) => outcome.stdout.text(),
+            Ok(outcome) => {
+                report.broken = Some(format!("{:?}: {}", outcome.ended, outcome.stderr.text().trim()));
+                return report;
+            }
+            Err(error) => {
+                report.broken = Some(error.to_string());
+                return report;
+            }
+        };
+        report.landlock =
+            said.lines().find_map(|line| line.strip_prefix("landlock ")).unwrap_or_default().to_owned();
+        let did = |word: &str| said.lines().any(|line| line == word);
+        let network = |word| match self.policy.network {
+            Network::Open => Held::Open,
+            Network::Closed if did(word) => Held::Possible,
+            Network::Closed => Held::Refused,
+        };
+        report.writes = if did("wrote") { Held::Possible } else { Held::Refused };
+        (report.tcp, report.udp) = (network("tcp"), network("udp"));
+        report
+    }
+}
+
+impl Report {
+    /// Whether all that is promised is held.
+    pub fn holds(&self) -> bool {
+        self.broken.is_none() && ![self.writes, self.tcp, self.udp].contains(&Held::Possible)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(why) = &self.broken {
+            return write!(f, "the sandbox does not work: {why}");
+        }
+        writeln!(f, "writing outside of the project and the temporary directory: {}", self.writes)?;
+        writeln!(f, "TCP: {}", self.tcp)?;
+        writeln!(f, "UDP and other sockets: {}", self.udp)?;
+        writeln!(f, "Landlock: {}", self.landlock)?;
+        writeln!(f, "reading any file of yours: possible, commands need it")?;
+        write!(f, "Unix sockets of local services: possible, so close the agent out of a docker group")
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Held::Refused => "refused by the kernel",
+            Held::Possible => "POSSIBLE, nothing here can refuse it",
+            Held::Open => "open, as you allowed",
+        })
+    }
+}
+
+/// What the hidden subcommand does: puts the restrictions on and becomes the command. Comes back only with the reason
+/// why it could not; then nothing was run.
+pub fn enter(args: &[OsString]) -> String {
+    let (policy, command) = match parse(args) {
+        Ok(parsed) => parsed,
+        Err(why) => return why,
+    };
+    let landlock = match wall::build(&policy) {
+        Ok(landlock) => landlock,
+        Err(why) => return format!("the sandbox cannot be made: {why}"),
+    };
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "this process becomes the command; whoever started us owns the tree"
+    )]
+    let error = std::process::Command::new(&command[0]).args(&command[1..]).env(MARK, landlock).exec();
+    format!("cannot run `{}`: {error}", command[0].to_string_lossy())
+}
+
+fn parse(args: &[OsString]) -> Result<(Policy, &[OsString]), String> {
+    let mut policy = Policy { write: Vec::new(), network: Network::Closed };
+    let mut at = 0;
+    loop {
+        match args.get(at).map(OsString::as_os_str) {
+            Some(word) if word == OsStr::new("--network") => policy.network = Network::Open,
+            Some(word) if word == OsStr::new("--write") => {
+                at += 1;
+                policy.write.push(args.get(at).ok_or("`--write` wants a directory")?.into());
+            }
+            Some(word) if word == OsStr::new("--") && args.len() > at + 1 => {
+                return Ok((policy, &args[at + 1..]));
+            }
+            Some(word) if word == OsStr::new("--") => return Err("there is no command to run".to_owned()),
+            Some(word) => return Err(format!("`{}` is not known", word.to_string_lossy())),
+            None => return Err("there is no command to run".to_owned()),
+        }
+        at += 1;
+    }
+}

@@ -1,0 +1,158 @@
+//! `code_search`: lines that match a pattern, by ripgrep's own libraries. Knows no file but through them.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use conversation::tools::{Beside, Output, Task};
+use grep_regex::RegexMatcherBuilder;
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
+use ignore::WalkBuilder;
+use ignore::types::TypesBuilder;
+use kit::text;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::list::SKIPPED;
+use super::{CODE_SEARCH, Declared, Surroundings, Workshop, arguments};
+use crate::permission::Access;
+use crate::project::name;
+
+pub(super) const TOOL: Declared = Declared {
+    name: CODE_SEARCH,
+    description: "Search files for a regular expression (Rust syntax); gives `path:line:text`, at most 50 lines. Not case \
+                  sensitive unless asked. Files that .gitignore names, hidden and binary files are left out.",
+    schema,
+    beside: Beside::Others,
+    cap: (conversation::tools::CAP, "narrow the pattern or the path"),
+    access: |task| Access::read(task, "path"),
+    run,
+};
+
+const MOST: usize = 50;
+/// Of one line; minified files have lines of megabytes.
+const WIDEST: usize = 1000;
+/// After this long what was found so far is the answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "pattern": {"type": "string"},
+            "path": {"type": "string", "description": "file or directory, default ."},
+            "file_type": {"type": "string", "description": "extension or type: rs, py, rust, js"},
+            "case_sensitive": {"type": "boolean", "description": "default false"},
+        },
+        "required": ["pattern"],
+    })
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    pattern: String,
+    path: Option<String>,
+    file_type: Option<String>,
+    #[serde(default)]
+    case_sensitive: bool,
+}
+
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
+    search(workshop, task, around).unwrap_or_else(|why| why)
+}
+
+fn search(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Result<Output, Output> {
+    let arguments: Arguments = arguments(task)?;
+    if arguments.pattern.is_empty() {
+        return Err(Output::failed("the pattern is empty"));
+    }
+    let located =
+        workshop.project.locate(arguments.path.as_deref().unwrap_or(".")).map_err(Output::failed)?;
+    if !located.path.exists() {
+        return Err(Output::failed(format!("{}: no such file or directory", located.shown)));
+    }
+    let matcher = RegexMatcherBuilder::new()
+        .case_insensitive(!arguments.case_sensitive)
+        .line_terminator(Some(b'\n'))
+        .build(&arguments.pattern)
+        .map_err(|error| Output::failed(format!("the pattern cannot be used: {error}")))?;
+    let walk = walk(&located.path, arguments.file_type.as_deref()).map_err(Output::failed)?;
+    let mut searcher =
+        SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(0)).build();
+    let until = Instant::now() + PATIENCE;
+    let mut found = Found::default();
+    for entry in walk.build() {
+        if around.cancel.is_cancelled() {
+            return Err(Output::failed("interrupted"));
+        }
+        if Instant::now() > until {
+            found.end = Some("[time was up; narrow the path]");
+        }
+        if found.end.is_some() {
+            break;
+        }
+        let Ok(entry) = entry else { continue };
+        // Also what a link leads to when it was asked for by name; never a pipe, which could make us wait.
+        if !entry.path().is_file() {
+            continue;
+        }
+        let path = entry.path().strip_prefix(workshop.project.root()).unwrap_or(entry.path());
+        found.path = name(path);
+        // A file that cannot be read is none that matches.
+        let _ = searcher.search_path(&matcher, entry.path(), &mut found);
+    }
+    Ok(Output::done(found.told()))
+}
+
+fn walk(root: &Path, file_type: Option<&str>) -> Result<WalkBuilder, String> {
+    let mut walk = WalkBuilder::new(root);
+    walk.require_git(false).sort_by_file_path(Path::cmp);
+    walk.filter_entry(|entry| {
+        entry.depth() == 0 || !SKIPPED[..1].contains(&entry.file_name().to_str().unwrap_or(""))
+    });
+    if let Some(wanted) = file_type {
+        let wanted = wanted.trim_start_matches(['*', '.']);
+        let mut types = TypesBuilder::new();
+        types.add_defaults();
+        let known = types.definitions().iter().any(|known| known.name() == wanted);
+        if !known {
+            let bad = |_| format!("`{}` is neither a type nor an extension", text::plain(wanted));
+            types.add("asked", &format!("*.{wanted}")).map_err(bad)?;
+        }
+        types.select(if known { wanted } else { "asked" });
+        walk.types(types.build().map_err(|error| error.to_string())?);
+    }
+    Ok(walk)
+}
+
+#[derive(Default)]
+struct Found {
+    path: String,
+    lines: Vec<String>,
+    /// Why there may be more.
+    end: Option<&'static str>,
+}
+
+impl Found {
+    fn told(mut self) -> String {
+        if self.lines.is_empty() && self.end.is_none() {
+            return "No matches found".to_owned();
+        }
+        self.lines.extend(self.end.map(str::to_owned));
+        self.lines.join("\n")
+    }
+}
+
+impl Sink for Found {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        if self.lines.len() == MOST {
+            self.end = Some("[there is more; narrow the pattern or the path]");
+            return Ok(false);
+        }
+        let line = String::from_utf8_lossy(found.bytes());
+        let line = text::clip(line.trim_end_matches(['\n', '\r']), WIDEST, "").replace('\n', " ");
+        self.lines.push(format!("{}:{}:{line}", self.path, found.line_number().unwrap_or(0)));
+        Ok(true)
+    }
+}

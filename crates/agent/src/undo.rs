@@ -1,0 +1,287 @@
+//! What files were before the agent changed them, kept outside of the project so that nothing there, git least of all,
+//! has to know. An edit keeps its file exactly. Before a command the files that git would not ignore are kept, as far
+//! as they are small; what was not kept is named when it is missed. Who asked for a change is a call's id; what the
+//! conversation says is not known here.
+
+mod snapshot;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use kit::process::Cancel;
+use llm::CallId;
+use serde::{Deserialize, Serialize};
+use store::Durability;
+use store::blobs::{BlobError, Blobs, Digest};
+use store::journal::{self, Journal, JournalError};
+
+use crate::project::plainly;
+use snapshot::{Kept, Snapshot};
+
+/// The memory of one conversation.
+#[derive(Debug)]
+pub struct Undo {
+    blobs: Blobs,
+    journal: Journal,
+    path: PathBuf,
+    snapshot: Snapshot,
+}
+
+/// Why something cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    #[error(transparent)]
+    Blobs(#[from] BlobError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("cannot read `{}`: {cause}", path.display())]
+    Read { path: PathBuf, cause: String },
+    #[error("cannot write it down: {0}")]
+    Written(#[from] serde_json::Error),
+}
+
+/// What came of going back.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restored {
+    pub restored: Vec<PathBuf>,
+    /// With the reason.
+    pub not: Vec<(PathBuf, String)>,
+    /// Commands ran among what was taken back: what they did elsewhere stays.
+    pub commands: bool,
+}
+
+/// A change of one file, one line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    call: CallId,
+    path: Name,
+    by: By,
+    before: State,
+    after: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum By {
+    Edit,
+    Command,
+}
+
+/// A path is bytes; most are text, and then it is written so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Name {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    Absent,
+    File {
+        digest: String,
+        mode: u32,
+    },
+    /// It was there, and this is why it was not kept.
+    Unkept(String),
+}
+
+impl Undo {
+    /// The memory in `folder` for the conversation `name`; `project` is what commands may change.
+    pub fn open(folder: &Path, name: &str, project: &Path) -> Result<Undo, UndoError> {
+        let blobs = Blobs::open(&folder.join("blobs"), Durability::Cached)?;
+        let path = folder.join(format!("{name}.jsonl"));
+        let (journal, _) = Journal::open(&path, Durability::Cached)?;
+        Ok(Undo { blobs, journal, path, snapshot: Snapshot::new(project) })
+    }
+
+    /// Keeps a file before an edit makes `after` of it. Whoever cannot keep must not edit.
+    pub fn before_edit(&mut self, call: &CallId, path: &Path, after: &[u8]) -> Result<(), UndoError> {
+        let before = self.keep(path)?;
+        let mode = if let State::File { mode, .. } = before { mode } else { 0 };
+        let after = State::File { digest: Digest::of(after).to_string(), mode };
+        self.write(&Entry { call: call.clone(), path: Name::of(path), by: By::Edit, before, after })
+    }
+
+    /// Keeps what a command may change. The first time that is every file; later, those that changed.
+    pub fn before_command(&mut self, cancel: &Cancel) {
+        self.snapshot.refresh(&self.blobs, cancel);
+    }
+
+    /// Finds out what a command changed.
+    pub fn after_command(&mut self, call: &CallId) -> usize {
+        let changes = self.snapshot.changes(&self.blobs);
+        let entry = |(path, before, after): &(PathBuf, State, State)| Entry {
+            call: call.clone(),
+            path: Name::of(path),
+            by: By::Command,
+            before: before.clone(),
+            after: after.clone(),
+        };
+        // A change that cannot be written down cannot be taken back; the command has run all the same.
+        changes.iter().filter(|change| self.write(&entry(change)).is_ok()).count()
+    }
+
+    /// Takes back what these calls did to files, the last first. A file that is not as the agent left it stays.
+    pub fn restore(&mut self, calls: &BTreeSet<CallId>) -> Result<Restored, UndoError> {
+        let mut entries: Vec<Entry> = Vec::new();
+        for line in journal::lines(&self.path, 0)? {
+            // A line of another version of ours is not ours to judge.
+            let line = line.map_err(JournalError::from)?;
+            entries.extend(
+                serde_json::from_slice::<Entry>(&line.bytes).ok().filter(|entry| calls.contains(&entry.call)),
+            );
+        }
+        let mut restored = Restored::default();
+        for entry in entries.into_iter().rev() {
+            restored.commands |= entry.by == By::Command;
+            let path = entry.path.path();
+            match self.take_back(&path, &entry) {
+                Ok(Back::Done) if !restored.restored.contains(&path) => restored.restored.push(path),
+                Ok(_) => {}
+                Err(why) => restored.not.push((path, why)),
+            }
+        }
+        Ok(restored)
+    }
+
+    fn take_back(&self, path: &Path, entry: &Entry) -> Result<Back, String> {
+        let now = state(path).map_err(|error| plainly(&error))?;
+        if same(&now, &entry.before) {
+            return Ok(Back::Already);
+        }
+        if !same(&now, &entry.after) {
+            return Err("it was changed since, by somebody else".to_owned());
+        }
+        match &entry.before {
+            State::Absent => fs::remove_file(path).map_err(|error| plainly(&error))?,
+            State::Unkept(why) => return Err(format!("its old version was not kept: {why}")),
+            State::File { digest, mode } => {
+                let digest = digest.parse().map_err(|_| "what was kept cannot be found".to_owned())?;
+                let bytes = self.blobs.get(&digest).map_err(|error| error.to_string())?;
+                let bytes = bytes.ok_or("what was kept is gone")?;
+                put(path, &bytes, *mode).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(Back::Done)
+    }
+
+    fn keep(&self, path: &Path) -> Result<State, UndoError> {
+        let cause = |error: io::Error| UndoError::Read { path: path.to_owned(), cause: plainly(&error) };
+        match fs::read(path) {
+            Ok(bytes) => {
+                let mode = fs::metadata(path).map_err(cause)?.permissions().mode();
+                Ok(State::File { digest: self.blobs.put(&bytes)?.to_string(), mode })
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::Absent),
+            Err(error) => Err(cause(error)),
+        }
+    }
+
+    fn write(&mut self, entry: &Entry) -> Result<(), UndoError> {
+        self.journal.append(&serde_json::to_vec(entry)?)?;
+        Ok(())
+    }
+}
+
+/// Removes conversations' memories that were not touched for `age`, and what only they referred to.
+pub fn tidy(folder: &Path, now: SystemTime, age: Duration) -> Result<(), UndoError> {
+    const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
+    let mut live = BTreeSet::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        if modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|idle| idle > age)) {
+            let _ = fs::remove_file(&path);
+            continue;
+        }
+        for line in journal::lines(&path, 0)?.flatten() {
+            if let Ok(Entry { before: State::File { digest, .. }, .. }) = serde_json::from_slice(&line.bytes)
+            {
+                live.insert(digest);
+            }
+        }
+    }
+    let now_ms = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    Blobs::open(&folder.join("blobs"), Durability::Cached)?.collect(
+        |digest| live.contains(&digest.to_string()),
+        now_ms,
+        GRACE,
+    )?;
+    Ok(())
+}
+
+enum Back {
+    Done,
+    Already,
+}
+
+impl Name {
+    fn of(path: &Path) -> Name {
+        match path.to_str() {
+            Some(text) => Name::Text(text.to_owned()),
+            None => Name::Bytes(path.as_os_str().as_bytes().to_vec()),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        match self {
+            Name::Text(text) => text.into(),
+            Name::Bytes(bytes) => OsString::from_vec(bytes.clone()).into(),
+        }
+    }
+}
+
+impl From<&Kept> for State {
+    fn from(kept: &Kept) -> State {
+        match &kept.digest {
+            Ok(digest) => State::File { digest: digest.to_string(), mode: kept.mode },
+            Err(why) => State::Unkept((*why).to_owned()),
+        }
+    }
+}
+
+/// What stands at a path now.
+fn state(path: &Path) -> io::Result<State> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(State::File {
+            digest: Digest::of(&bytes).to_string(),
+            mode: fs::metadata(path)?.permissions().mode(),
+        }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::Absent),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same bytes; who may read them is not what was edited.
+fn same(one: &State, other: &State) -> bool {
+    match (one, other) {
+        (State::File { digest: one, .. }, State::File { digest: other, .. }) => one == other,
+        (State::Absent, State::Absent) => true,
+        // What was not kept may be anything.
+        (State::File { .. }, State::Unkept(_)) => false,
+        _ => false,
+    }
+}
+
+fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Box<dyn std::error::Error>> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    if path.symlink_metadata().is_err() {
+        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    }
+    store::replace(path, bytes, Durability::Cached)?;
+    fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))?;
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! The files of a project that git would not ignore, kept so that a command's changes can be found and taken back.
+//! Looks at every file's stamp, reads only those whose stamp is new.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use drip::load::Stamp;
+use ignore::WalkBuilder;
+use kit::process::Cancel;
+use store::blobs::{Blobs, Digest};
+
+use super::State;
+
+/// Larger files are not kept.
+const FILE: u64 = 1 << 20;
+/// Nor is more than this of all together.
+const TOTAL: u64 = 200 << 20;
+/// A tree with more files than this is looked at no further.
+const FILES: usize = 100_000;
+/// A file that was written so shortly before we looked may be written again without a new stamp: clocks of file systems
+/// tick every 4 to 10 ms.
+const RACY: Duration = Duration::from_millis(50);
+
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    root: PathBuf,
+    files: HashMap<PathBuf, Kept>,
+    bytes: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Kept {
+    stamp: Stamp,
+    /// The stamp is old enough to tell.
+    settled: bool,
+    pub(super) mode: u32,
+    /// Or why it was not kept.
+    pub(super) digest: Result<Digest, &'static str>,
+}
+
+impl Snapshot {
+    pub(super) fn new(root: &Path) -> Snapshot {
+        Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0 }
+    }
+
+    /// Keeps what is new or changed. Once cancelled, the rest counts as not kept.
+    pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
+        let mut before = std::mem::take(&mut self.files);
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let settled_before = now.saturating_sub(RACY).as_nanos() as i128;
+        for path in walk(&self.root) {
+            let Some(stamp) = Stamp::of(&path) else { continue };
+            if let Some(known) = before.remove(&path).filter(|known| known.settled && known.stamp == stamp) {
+                self.files.insert(path, known);
+                continue;
+            }
+            let settled = stamp.changed_ns.max(stamp.modified_ns) < settled_before;
+            let mode = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.permissions().mode());
+            let digest = self.keep(&path, &stamp, blobs, cancel);
+            self.files.insert(path, Kept { stamp, settled, mode, digest });
+        }
+    }
+
+    /// What changed since the last look, as before and after; the new state is the one to compare with next.
+    pub(super) fn changes(&mut self, blobs: &Blobs) -> Vec<(PathBuf, State, State)> {
+        let before = self.files.clone();
+        self.refresh(blobs, &Cancel::default());
+        let mut changes = Vec::new();
+        for (path, now) in &self.files {
+            match before.get(path) {
+                Some(then) if then.digest == now.digest && then.digest.is_ok() => {}
+                Some(then) if then.stamp == now.stamp => {}
+                then => {
+                    changes.push((path.clone(), then.map_or(State::Absent, State::from), State::from(now)));
+                }
+            }
+        }
+        for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
+            changes.push((path.clone(), State::from(then), State::Absent));
+        }
+        changes.sort_by(|one, other| one.0.cmp(&other.0));
+        changes
+    }
+
+    fn keep(
+        &mut self,
+        path: &Path,
+        stamp: &Stamp,
+        blobs: &Blobs,
+        cancel: &Cancel,
+    ) -> Result<Digest, &'static str> {
+        if cancel.is_cancelled() {
+            return Err("it was interrupted");
+        }
+        if stamp.bytes > FILE {
+            return Err("it is larger than 1 MB");
+        }
+        if self.bytes + stamp.bytes > TOTAL {
+            return Err("the project is larger than 200 MB");
+        }
+        let bytes = fs::read(path).map_err(|_| "it could not be read")?;
+        self.bytes += bytes.len() as u64;
+        blobs.put(&bytes).map_err(|_| "there is no room for it")
+    }
+}
+
+/// Regular files only: nothing else has content to keep.
+fn walk(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    let mut walk = WalkBuilder::new(root);
+    walk.hidden(false).require_git(false).follow_links(false);
+    walk.filter_entry(|entry| entry.file_name() != ".git");
+    let files = walk.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    files.take(FILES).map(ignore::DirEntry::into_path)
+}

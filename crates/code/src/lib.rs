@@ -1,0 +1,1 @@
+//! What a source tree means: languages as data, per-file facts, pure queries.
