@@ -73,7 +73,7 @@ pub(super) fn load(ground: &Ground) -> (Vec<Plugin>, Report) {
     if cache != old {
         cache.save(&cache_path(ground));
     }
-    settle(found, schemas)
+    settle(ground, found, schemas)
 }
 
 /// What each of the found ones says it brings, in their order; asked are those that changed.
@@ -119,7 +119,7 @@ fn old_guard(cache: &Cache, executable: &Executable) -> Option<Declared> {
 }
 
 /// Who keeps which tool. The first one does; our own are ours.
-fn settle(found: Vec<Found>, schemas: Vec<Result<Schema, Fault>>) -> (Vec<Plugin>, Report) {
+fn settle(ground: &Ground, found: Vec<Found>, schemas: Vec<Result<Schema, Fault>>) -> (Vec<Plugin>, Report) {
     let (mut plugins, mut entries) = (Vec::<Plugin>::new(), Vec::new());
     for (Found { name, what }, schema) in found.into_iter().zip(schemas) {
         let (executable, schema) = match (what, schema) {
@@ -149,6 +149,7 @@ fn settle(found: Vec<Found>, schemas: Vec<Result<Schema, Fault>>) -> (Vec<Plugin
             false
         });
         let Declared { tools, hooks, role, protocol, notes } = declared;
+        let protocol = ground.setting(&name).and_then(|setting| setting.protocol).unwrap_or(protocol);
         let plugin = Plugin { name, path: executable.path, tools, hooks, role, protocol };
         entries.push(Entry::loaded(&plugin, notes));
         plugins.push(plugin);

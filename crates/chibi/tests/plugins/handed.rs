@@ -3,6 +3,7 @@
 use std::fs;
 
 use chibi::hooks::Event;
+use chibi::plugins::{Protocol, Setting};
 use serde_json::{Value, json};
 
 use super::bench::{Bench, done, failed, fire, schema};
@@ -84,6 +85,16 @@ fn a_plugin_that_says_so_gets_everything_on_standard_input() {
     let fired = fire(&plugins, Event::PostClear { context_name: "c" });
     assert_eq!(fired.answers[0].value["name"], "post_clear");
     assert_eq!(fired.answers[0].value["data"], json!({"context_name": "c"}));
+}
+
+#[test]
+fn a_plugin_that_does_not_say_so_can_be_set_to_it() {
+    let mut bench = Bench::new();
+    bench.bash("head.sh", schema("head", json!({})), "cat");
+    let protocol = Some(Protocol::Stdin);
+    bench.ground.settings.insert("head".to_owned(), Setting { protocol, ..Setting::default() });
+    assert_eq!(done(&bench.load(), "head", json!({"x": 1})), "{\"x\":1}");
+    assert_eq!(bench.report(), "head.sh: loaded, tools head, speaks over stdin\n");
 }
 
 #[test]
