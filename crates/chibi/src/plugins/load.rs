@@ -35,24 +35,22 @@ pub struct Checked {
 /// [`super::Limits::schema`] if another plugin has changed, too.
 pub fn check(ground: &Ground, name: &str) -> Option<Checked> {
     let found = find::find_one(&ground.folder(), name)?;
-    let mut checked = Checked {
-        entry: Entry::skipped(name, Fault::Disabled),
-        path: None,
-        elapsed: Duration::ZERO,
-        said: String::new(),
-    };
-    if let Ok(executable) = found.what {
+    let asked = found.what.ok().map(|executable| {
         let asked = ask(ground, name, &executable);
-        let mut cache = Cache::open(&cache_path(ground));
         if let Some(said) = Said::of(&asked.schema) {
+            let mut cache = Cache::open(&cache_path(ground));
             cache.keep(&executable, said);
             cache.save(&cache_path(ground));
         }
-        (checked.path, checked.elapsed, checked.said) = (Some(executable.path), asked.elapsed, asked.said);
-    }
+        (executable.path, asked)
+    });
     // Whether all of it can be used depends on the others.
-    checked.entry = load(ground).1.entries.into_iter().find(|entry| entry.name == name)?;
-    Some(checked)
+    let entry = load(ground).1.entries.into_iter().find(|entry| entry.name == name)?;
+    let (path, elapsed, said) = match asked {
+        Some((path, Asked { elapsed, said, .. })) => (Some(path), elapsed, said),
+        None => (None, Duration::ZERO, String::new()),
+    };
+    Some(Checked { entry, path, elapsed, said })
 }
 
 pub(super) fn load(ground: &Ground) -> (Vec<Plugin>, Report) {
@@ -132,7 +130,7 @@ fn settle(ground: &Ground, found: Vec<Found>, schemas: Vec<Result<Schema, Fault>
         let (mut declared, note) = match schema {
             Schema::Current(declared) => (declared, None),
             Schema::Old(declared, fault) => {
-                (declared, Some(format!("{fault}; it is a guard, so it counts as it was before")))
+                (declared, Some(format!("{}; it is a guard, so it counts as it was before", fault.cause())))
             }
         };
         declared.notes.extend(note);
