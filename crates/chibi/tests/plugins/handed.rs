@@ -5,6 +5,7 @@ use std::fs;
 use chibi::hooks::Event;
 use chibi::plugins::{Protocol, Setting};
 use serde_json::{Value, json};
+use testkit::hostile;
 
 use super::bench::{Bench, done, failed, fire, schema};
 
@@ -71,6 +72,21 @@ fn a_file_that_cannot_be_written_is_a_tool_error_and_a_warning() {
     assert!(
         fired.warnings[0].to_string().starts_with("plugin `size`: pre_message: it could not be started: ")
     );
+}
+
+#[test]
+fn on_a_full_disk_small_calls_work_and_large_ones_are_told() {
+    hostile::small_disk(256 << 10, |disk| {
+        let mut bench = Bench::new();
+        bench.bash("size", schema("size", json!({})), SEEN);
+        std::os::unix::fs::symlink(bench.ground.folder(), disk.join("plugins")).unwrap();
+        bench.ground.home = disk.to_owned();
+        let plugins = bench.load();
+        let told = failed(&plugins, "size", json!({"x": "a".repeat(1_000_000)}));
+        assert!(told.contains("No space left on device"), "{told}");
+        assert_eq!(left_over(&bench), 0);
+        assert_eq!(done(&plugins, "size", json!({})), "\"variable 2\"\n");
+    });
 }
 
 #[test]
