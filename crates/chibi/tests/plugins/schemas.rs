@@ -248,18 +248,24 @@ fn a_plugin_whose_tools_depend_on_more_than_its_file_can_be_asked_each_time() {
 }
 
 #[test]
-fn a_guard_whose_new_schema_is_broken_stays_a_guard() {
-    let bench = Bench::new();
-    bench.bash("guard", schema("guard", json!({"guard": true, "hooks": ["pre_tool"]})), "echo '{}'");
-    assert_eq!(pre_tool(&bench.load()).verdict(), Verdict::Run);
-    bench.program("guard", "#!/bin/sh\necho oops >&2\nexit 1\n");
-    for _ in 0..2 {
+fn a_guard_that_can_no_longer_say_what_it_brings_stays_a_guard() {
+    let mut bench = Bench::new();
+    for (broken, why) in [
+        ("echo oops >&2; exit 1", "`--schema` failed (exit status 1): oops"),
+        ("echo '{}'", "its schema cannot be used: a tool without a `name`"),
+        ("[ \"$1\" ] && sleep 600; exit 1", "`--schema` did not end within 200ms"),
+    ] {
+        bench.patience(60_000);
+        bench.bash("guard", schema("guard", json!({"guard": true, "hooks": ["pre_tool"]})), "echo '{}'");
+        assert_eq!(pre_tool(&bench.load()).verdict(), Verdict::Run);
+        bench.program("guard", format!("#!/bin/sh\n[ \"$CHIBI_HOOK\" ] && exit 1\n{broken}\n"));
+        if broken.contains("sleep") {
+            bench.patience(200);
+        }
+        check(&bench.ground, "guard");
         let plugins = bench.load();
         let note = plugins.warnings().first().unwrap().to_string();
-        assert_eq!(
-            note,
-            "plugin `guard`: `--schema` failed (exit status 1): oops; it is a guard, so it counts as it was before"
-        );
+        assert_eq!(note, format!("plugin `guard`: {why}; it is a guard, so it counts as it was before"));
         assert!(matches!(pre_tool(&plugins).verdict(), Verdict::Block(_)), "and it cannot answer");
     }
 }
