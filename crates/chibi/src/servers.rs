@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use conversation::tools::{Output, Spec};
 use kit::process::Cancel;
 use kit::text;
+use mcp::Deadline;
 use serde_json::{Map, Value};
-use wire::Deadline;
 
 use crate::hooks::Warning;
 use crate::plugins::Ground;

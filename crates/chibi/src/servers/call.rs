@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use conversation::tools::Output;
 use kit::process::Cancel;
+use mcp::Deadline;
 use mcp::client::CallError;
 use mcp::{Content, ToolResult};
 use serde_json::{Map, Value};
-use wire::Deadline;
 
 use crate::plugins::Ground;
 

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use kit::process::{Job, Running};
 use kit::text;
+use mcp::Deadline;
 use mcp::client::{CallError, ClientInfo, ConnectError, Opening};
 use mcp::{Client, ToolResult};
 use serde_json::{Map, Value};
-use wire::Deadline;
 
 use crate::plugins::{self, Ground};
 
