@@ -13,6 +13,16 @@ const BENCHES: &[(&str, &str, &str)] = &[
         "what a prompt costs in each shell, whatever the daemon is doing, beside an empty template",
     ),
     ("drip", "drip", "drip's hook and commands at three sizes, 64 at once, and the tokens of a history"),
+    (
+        "chibi",
+        "chibi",
+        "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn",
+    ),
+    (
+        "chibi-store",
+        "chibi",
+        "chibi's transcripts at three sizes: opening, appending, searching with filters and without",
+    ),
     ("llm", "llm", "event streams of models: splitting, reading, first byte, memory"),
     ("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
 ];
