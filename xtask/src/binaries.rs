@@ -32,15 +32,21 @@ pub(crate) const BINARIES: &[Binary] = &[
         size: Some(600_000),
         start_ms: 0.3,
     },
-    Binary { profile: "dist-small", ..dist("drip", "drip", Some(5_000_000), 2.0) },
-    dist("clai", "clai", Some(8_000_000), 5.0),
-    dist("clai-daemon", "clai", Some(8_000_000), 5.0),
-    dist("chibi", "chibi", Some(15_000_000), 10.0),
-    dist("agent", "agent", Some(15_000_000), 10.0),
-    dist("scrimp", "scrimp", None, 10.0),
+    Binary {
+        name: "drip",
+        package: "drip",
+        profile: "dist-small",
+        size: Some(5_000_000),
+        start_ms: 2.0,
+        ..DIST
+    },
+    Binary { name: "clai", package: "clai", size: Some(8_000_000), start_ms: 5.0, ..DIST },
+    Binary { name: "clai-daemon", package: "clai", size: Some(8_000_000), start_ms: 5.0, ..DIST },
+    Binary { name: "chibi", package: "chibi", size: Some(15_000_000), ..DIST },
+    Binary { name: "agent", package: "agent", size: Some(15_000_000), ..DIST },
+    Binary { name: "scrimp", package: "scrimp", ..DIST },
 ];
 
 /// As most are: built for speed, with the system's libraries.
-const fn dist(name: &'static str, package: &'static str, size: Option<u64>, start_ms: f64) -> Binary {
-    Binary { name, package, profile: "dist", linked: Linked::System, size, start_ms }
-}
+const DIST: Binary =
+    Binary { name: "", package: "", profile: "dist", linked: Linked::System, size: None, start_ms: 10.0 };
