@@ -37,7 +37,7 @@ use wire::Deadline;
 use wire::endpoint::{self, SocketPath};
 use wire::transport::{ListenError, Transport, Unix, UnixListener};
 
-pub use background::{Started, ensure};
+pub use background::{Started, comes_up, ensure};
 pub use client::{AskFailure, ask};
 pub use request::*;
 
