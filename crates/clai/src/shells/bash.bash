@@ -142,7 +142,7 @@ __clai_send() {
   local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms
   ((__clai_bash >= 500)) && local -x CLAI_TS=$((${EPOCHREALTIME/[.,]/} / 1000))
   # A daemon that answered the last time is worth a moment.
-  [[ -s $__clai_answer ]] && : >|"$__clai_answer" && __clai_due=25
+  [[ -s $__clai_answer ]] && : >|"$__clai_answer" && __clai_due=50
   # At most four bytes to a character, so that only longer lines need to be counted.
   if ((${#2} > 8192)) && ! __clai_fits "$2"; then
     local -x CLAI_OVERSIZE=$__clai_oversize
@@ -180,7 +180,7 @@ __clai_hint() {
   local text due=$__clai_due
   __clai_due=0
   [[ ${TERM-} != dumb ]] || return 0
-  # Each look takes about ten microseconds, all of them a quarter of a millisecond; to sleep so little would take a process.
+  # Each look takes about ten microseconds, all of them half a millisecond; to sleep so little would take a process.
   while ((due-- > 0)) && [[ ! -s $__clai_answer ]]; do :; done
   __clai_take || return 0
   __clai_plain "${__clai_next[0]}"
