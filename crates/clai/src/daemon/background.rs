@@ -45,6 +45,20 @@ pub fn ensure(program: &Path, places: &Places, env: &Environment) -> Result<Star
     spawn_and_wait(program, &home, env)
 }
 
+/// Whether a daemon that holds its lock comes to answer: it may be on its way. Gives up after `patience`, or as soon as
+/// nobody holds the lock.
+pub fn comes_up(places: &Places, env: &Environment, patience: Duration) -> bool {
+    let Ok(home) = Home::of(env, places.clone()) else { return false };
+    let (lock, started) = (home.database_dir.join(LOCK), Instant::now());
+    while started.elapsed() < patience && matches!(lock::holder(&lock), Ok(Some(_))) {
+        if answers(&home) {
+            return true;
+        }
+        pause();
+    }
+    false
+}
+
 /// What `clai-daemon` does without options.
 pub(super) fn start(invocation: &mut Invocation) -> Result<Exit, Failure> {
     let home = Home::find(invocation)?;

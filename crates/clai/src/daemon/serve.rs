@@ -23,21 +23,29 @@ const CALLERS: usize = 256;
 const AT_WORK: usize = 16;
 /// … but not for long, so that somebody with a question gets through while others wait for a slow disk.
 const QUEUE_PATIENCE: Duration = Duration::from_millis(20);
+/// How often to see whether our name is still there when nobody calls. At the end of a login it is taken away with the
+/// directory, and who cannot be met would hold the lock for ever.
+const LOOK_UP: Duration = Duration::from_secs(3);
 /// A caller that has begun to say something has this long to finish it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long callers may take to be heard out when the daemon ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Takes calls until `stopping`, then hears out who is still there.
-pub(super) fn serve<L: Listener>(listener: L, service: &Arc<Service>, stopping: &Arc<AtomicBool>)
-where
+/// Takes calls until `stopping`, or until it `can_be_met` no more, then hears out who is still there.
+pub(super) fn serve<L: Listener>(
+    listener: L,
+    service: &Arc<Service>,
+    stopping: &Arc<AtomicBool>,
+    can_be_met: impl Fn() -> bool,
+) where
     L::Connection: Connection + 'static,
 {
     let (callers, workers) = (Arc::new(Callers::default()), Arc::new(Workers::default()));
     while !stopping.load(Ordering::SeqCst) {
         callers.wait_for_a_turn(QUEUE_PATIENCE);
-        match listener.accept(Deadline::after(Duration::from_secs(3600))) {
+        match listener.accept(Deadline::after(LOOK_UP)) {
             Ok(Some(connection)) => receive(connection, service, &callers, &workers),
+            Ok(None) if !can_be_met() => break,
             Ok(None) => {}
             // A stranger, who is not served; or no more descriptors, which is better in a moment.
             Err(_) => callers.wait_for_change(Duration::from_millis(20)),

@@ -97,6 +97,29 @@ fn what_was_left_out_of_a_history_is_counted_once_however_often_it_is_imported()
 }
 
 #[test]
+fn a_history_without_times_is_imported_once_though_it_grows_and_loses_its_beginning() {
+    let person = Person::now();
+    let line = |n: usize| if n % 7 == 3 { LINES[2].to_owned() } else { format!("make t{}", n % 50) };
+    let import = |lines: std::ops::Range<usize>| {
+        person.home.write(".bash_history", lines.map(line).collect::<Vec<_>>().join("\n") + "\n");
+        let outcome = person.json(&["import", "bash", "--json"]);
+        ["new", "known", "redacted"].map(|name| outcome[name].as_u64().unwrap())
+    };
+    assert_eq!(import(0..100), [100, 0, 14]);
+    assert_eq!(import(0..100), [0, 100, 0], "written again");
+    assert_eq!(import(0..110), [10, 100, 2]);
+    person.says(&["forget", "--yes", "make t4"]);
+    assert_eq!(import(50..130)[0], 20);
+    let expected: Vec<String> = (0..130)
+        .filter(|n| *n >= 110 || !line(*n).starts_with("make t4"))
+        .map(|n| line(n).replace("ghp_0123456789abcdefghijABCDEFGHIJ012345", "<secret:github>"))
+        .collect();
+    let kept = person.json(&["history", "--limit", "1000", "--json"]);
+    let kept: Vec<&str> = kept.as_array().unwrap().iter().map(|it| it["cmd"].as_str().unwrap()).collect();
+    assert_eq!(kept, expected);
+}
+
+#[test]
 fn a_history_of_fish_is_imported() {
     let person = Person::now();
     // Non-interactive fish keeps no history of what it runs, but can merge and save what it is told.
