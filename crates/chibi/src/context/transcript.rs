@@ -21,6 +21,7 @@ use super::home::make_dir;
 use super::{ContextError, Entry};
 
 use active::Active;
+use filter::GROUP;
 use manifest::{Listed, Manifest};
 pub(super) use read::{Backwards, Forwards};
 
@@ -161,6 +162,10 @@ impl Writer {
         let bloom = self.transcript.index(&to, policy.filters).unwrap_or_default();
         let bloom_file = bloom.map(|_| file.replace(".jsonl", ".bloom"));
         manifest.partitions.push(Listed { bloom_file, ..shape.listed(file) });
+        let (groups, rest) = manifest.partitions.as_chunks::<GROUP>();
+        if let ([.., last], [], Filters::Consult) = (groups, rest, policy.filters) {
+            self.transcript.slab(groups.len() - 1, last);
+        }
         manifest.follow(policy);
         manifest.save(folder)?;
         self.active = Active::open(&from)?.0;

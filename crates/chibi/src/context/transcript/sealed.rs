@@ -3,6 +3,8 @@
 
 const VERSION: u8 = 1;
 const HEAD: usize = 8;
+/// How many bytes a seal adds.
+pub(super) const AROUND: usize = HEAD + 8;
 
 pub(super) fn seal(magic: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(HEAD + payload.len() + 8);

@@ -1,7 +1,7 @@
 //! Finding entries by their words or their id, newest first. Filters and indexes only say where to look: every entry is
 //! looked at before it is believed, and a partition without them is read. What is read so gets them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use super::super::fault::{At, found};
 use super::super::words::{self, Query};
 use super::super::{ContextError, Entry, EntryId};
 use super::backwards::LinesBackwards;
-use super::filter::{self, Filter, Packed};
+use super::filter::{self, Filter, GROUP, Slab};
 use super::index::{Builder, Index};
 use super::manifest::{Listed, stem};
 use super::sealed::hash;
 use super::{Filters, Transcript};
 
-/// Common words are found in the newest partitions: so many are looked at before the filters are loaded.
+/// So many partitions are looked at before any filter.
 const UNFILTERED: usize = 3;
 const WORD: u8 = 0;
 const ID: u8 = 1;
@@ -57,61 +57,83 @@ impl Transcript {
             return Ok(hits.entries);
         }
         let (manifest, _) = self.manifest()?;
-        let mut newest = manifest.partitions.iter().rev();
-        let terms = wanted.terms();
-        for listed in newest.by_ref().take(UNFILTERED) {
-            self.look(listed, wanted, &terms, filters, &mut hits)?;
-        }
-        if !hits.are_enough() && newest.len() > 0 {
-            let packed = match filters {
-                Filters::Consult => Packed::load(&self.pack_file()).at("read", &self.pack_file())?,
-                Filters::Ignore => Packed::default(),
-            };
-            let known = packed.filters();
-            for listed in newest.filter(|listed| self.may_have(&known, listed, &terms)) {
-                self.look(listed, wanted, &terms, filters, &mut hits)?;
-                if hits.are_enough() {
-                    break;
-                }
+        let hunt = Hunt { wanted, terms: wanted.terms(), filters };
+        let partitions = &manifest.partitions;
+        for (number, group) in partitions.chunks(GROUP).enumerate().rev() {
+            // Common words are found in the newest partitions, before any slab is opened.
+            let is_newest = (number + 1) * GROUP >= partitions.len();
+            self.search_group(number, group, is_newest, &hunt, &mut hits)?;
+            if hits.are_enough() {
+                break;
             }
         }
         Ok(hits.entries)
     }
 
-    fn may_have(&self, known: &HashMap<&str, Filter<'_>>, listed: &Listed, terms: &[u64]) -> bool {
-        let filter = stem(&listed.file).and_then(|stem| known.get(stem));
-        filter.is_none_or(|filter| {
-            // A partition never changes; if one did, its filter means nothing.
-            filter.may_have(terms)
-                || fs::metadata(self.folder.join(&listed.file)).is_ok_and(|file| file.len() != filter.covers)
-        })
-    }
-
-    fn look(
+    fn search_group(
         &self,
-        listed: &Listed,
-        wanted: &Wanted<'_>,
-        terms: &[u64],
-        filters: Filters,
+        number: usize,
+        group: &[Listed],
+        is_newest: bool,
+        hunt: &Hunt<'_>,
         hits: &mut Hits,
     ) -> Result<(), ContextError> {
-        let path = self.folder.join(&listed.file);
-        let Some(file) = found(File::open(&path)).at("open", &path)? else { return Ok(()) };
-        let length = file.metadata().at("look at", &path)?.len();
-        let sealed = found(fs::read(path.with_extension("index"))).at("read", &path)?.unwrap_or_default();
-        let Some(index) = Index::read(&sealed).filter(|index| index.covers == length) else {
-            // Whoever cannot write them searches without them.
-            let _ = self.index(&path, filters);
-            return scan(&path, wanted, hits);
+        let unfiltered = if is_newest { UNFILTERED } else { 0 };
+        let mut newest = group.iter().enumerate().rev();
+        for (_, listed) in newest.by_ref().take(unfiltered) {
+            self.look(listed, hunt, hits)?;
+            if hits.are_enough() {
+                return Ok(());
+            }
+        }
+        let slab = match hunt.filters {
+            Filters::Consult if group.len() == GROUP => self.slab(number, group),
+            Filters::Consult | Filters::Ignore => None,
         };
-        for (start, end) in index.with_all(terms) {
-            if hits.are_enough() || start >= end {
+        let mask = slab.as_ref().and_then(|slab| Some((slab, slab.may_have(&hunt.terms)?)));
+        for (column, listed) in newest {
+            let path = self.folder.join(&listed.file);
+            let excluded = match (hunt.filters, mask) {
+                (Filters::Ignore, _) => None,
+                (Filters::Consult, Some((slab, mask))) => {
+                    (mask >> column & 1 == 0).then(|| slab.covers(column))
+                }
+                (Filters::Consult, None) => excluded_by_own(&path, &hunt.terms),
+            };
+            // A partition never changes; if one did, its filter means nothing.
+            if excluded.is_none_or(|covers| fs::metadata(&path).is_ok_and(|file| file.len() != covers)) {
+                self.look(listed, hunt, hits)?;
+                if hits.are_enough() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&self, listed: &Listed, hunt: &Hunt<'_>, hits: &mut Hits) -> Result<(), ContextError> {
+        let path = self.folder.join(&listed.file);
+        let Some(length) = found(fs::metadata(&path)).at("look at", &path)?.map(|file| file.len()) else {
+            return Ok(());
+        };
+        let index = Index::open(&path.with_extension("index")).filter(|index| index.covers == length);
+        let Some(spans) = index.and_then(|index| index.with_all(&hunt.terms)) else {
+            // Whoever cannot write them searches without them.
+            let _ = self.index(&path, hunt.filters);
+            return scan(&path, hunt.wanted, hits);
+        };
+        if spans.is_empty() {
+            return Ok(());
+        }
+        let file = File::open(&path).at("open", &path)?;
+        for (start, end) in spans {
+            if hits.are_enough() {
                 break;
             }
-            let mut line = vec![0; (end - start) as usize];
+            let mut line = vec![0; end.saturating_sub(start) as usize];
             file.read_exact_at(&mut line, start).at("read", &path)?;
             let whole = memchr::memchr(b'\n', &line).unwrap_or(line.len());
-            hits.look_at(&line[..whole], wanted);
+            hits.look_at(&line[..whole], hunt.wanted);
         }
         Ok(())
     }
@@ -132,16 +154,41 @@ impl Transcript {
         if filters == Filters::Ignore {
             return Ok(None);
         }
-        let (path, bloom) = (partition.with_extension("bloom"), filter::build(&terms, covers));
-        replace(&path, &bloom, Durability::Cached)?;
-        let stem = partition.file_stem().unwrap_or_default().to_string_lossy();
-        filter::pack(&self.pack_file(), &stem, &bloom).at("append to", &self.pack_file())?;
+        let path = partition.with_extension("bloom");
+        replace(&path, &filter::build(&terms, covers), Durability::Cached)?;
         Ok(Some(path))
     }
 
-    fn pack_file(&self) -> PathBuf {
-        self.folder.join("filters.pack")
+    /// The slab of a full group. One that is not there is made, if its filters are.
+    pub(super) fn slab(&self, number: usize, group: &[Listed]) -> Option<Slab> {
+        let path = self.folder.join(format!("filters-{number}.slab"));
+        let stems = || group.iter().map(|listed| stem(&listed.file).unwrap_or_default());
+        if let Some(slab) = Slab::open(&path).filter(|slab| slab.is_of(stems())) {
+            return Some(slab);
+        }
+        let read = |listed: &Listed| fs::read(self.folder.join(&listed.file).with_extension("bloom")).ok();
+        let sealed: Vec<Vec<u8>> = group.iter().map(read).collect::<Option<_>>()?;
+        let filters: Vec<(&str, Filter<'_>)> = stems()
+            .zip(&sealed)
+            .map(|(stem, sealed)| Some((stem, Filter::read(sealed)?)))
+            .collect::<Option<_>>()?;
+        replace(&path, &filter::slab(&filters), Durability::Cached).ok()?;
+        Slab::open(&path)
     }
+}
+
+/// What is looked for, and how.
+struct Hunt<'a> {
+    wanted: &'a Wanted<'a>,
+    terms: Vec<u64>,
+    filters: Filters,
+}
+
+/// If the filter of a partition excludes it: how long the partition was then.
+fn excluded_by_own(partition: &Path, terms: &[u64]) -> Option<u64> {
+    let sealed = fs::read(partition.with_extension("bloom")).ok()?;
+    let filter = Filter::read(&sealed)?;
+    (!filter.may_have(terms)).then_some(filter.covers)
 }
 
 impl Wanted<'_> {
