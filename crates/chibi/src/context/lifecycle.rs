@@ -50,8 +50,10 @@ impl ChibiHome {
         if to.exists() {
             return Err(ContextError::Exists(new.clone()));
         }
+        State::update_locked(self, |state| state.will_rename(old, new))?;
         fs::rename(&from, &to).at("rename", &from)?;
-        State::update_locked(self, |state| state.renamed(old, new))?;
+        // Reading it settles it.
+        State::update_locked(self, |_| ())?;
         usage::renamed(self, old, new)?;
         let heartbeat = to.join(".lock");
         found(fs::remove_file(&heartbeat)).map(drop).at("remove", &heartbeat)
