@@ -122,7 +122,7 @@ impl Context {
     }
 
     pub fn set_meta(&mut self, meta: &Meta) -> Result<(), ContextError> {
-        meta::save(self.reader.folder(), meta)
+        meta::save(self.reader.folder(), meta, Durability::Fsync)
     }
 
     /// The exchange that the entry belongs to stays in the window, whatever is compacted. Gives the id of its prompt.
@@ -206,7 +206,8 @@ impl Context {
                 self.rewrite_window(self.reader.rebuilt_window()?)
             }
             Difference::Ahead(place) => {
-                let lost = self.window[place..].to_vec();
+                let mut lost = self.window[place..].to_vec();
+                lost.retain(|entry| self.reader.entry(&entry.id).is_ok_and(|logged| logged.is_none()));
                 self.notes.push(format!(
                     "{} entries were in the window alone: written to the transcript",
                     lost.len()

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use store::Durability;
 
 use super::fault::At;
-use super::home::make_dir;
+use super::home::{make_dir, sync_dir};
 use super::{ContextError, Entry};
 
 use active::Active;
@@ -158,6 +158,7 @@ impl Writer {
         let file = manifest.free_name(folder, shape.start, shape.end);
         let to = folder.join(&file);
         fs::rename(&from, &to).at("rename", &from)?;
+        sync_dir(&folder.join("partitions"))?;
         // Without them the partition is searched more slowly, until a search makes them.
         let bloom = self.transcript.index(&to, policy.filters).unwrap_or_default();
         let bloom_file = bloom.map(|_| file.replace(".jsonl", ".bloom"));

@@ -251,17 +251,20 @@ fn scan(path: &Path, wanted: &Wanted<'_>, hits: &mut Hits) -> Result<(), Context
 }
 
 /// Tells most lines that cannot be meant by their bytes, without parsing them.
-struct Sieve<'a> {
-    needles: Vec<Finder<'a>>,
+struct Sieve {
+    needles: Vec<Finder<'static>>,
     escape: Finder<'static>,
     lower: Vec<u8>,
 }
 
-impl<'a> Sieve<'a> {
-    fn new(wanted: &'a Wanted<'_>) -> Sieve<'a> {
+impl Sieve {
+    fn new(wanted: &Wanted<'_>) -> Sieve {
+        let finder = |word: &str| Finder::new(&word.to_ascii_lowercase()).into_owned();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let needles = match wanted {
-            Wanted::Words(query) => query.words().iter().map(Finder::new).collect(),
-            // Ids of others may be written in ways that only a parser knows.
+            Wanted::Words(query) => query.words().iter().map(|word| finder(word)).collect(),
+            Wanted::Id(id) if id.0.chars().all(is_plain) => vec![finder(&id.0)],
+            // May be written in ways that only a parser knows.
             Wanted::Id(_) => Vec::new(),
         };
         Sieve { needles, escape: Finder::new("\\u"), lower: Vec::new() }
