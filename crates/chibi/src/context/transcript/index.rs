@@ -5,9 +5,8 @@
 use std::cmp::Ordering;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use super::sealed::{self, hash, seal, unseal};
+use super::sealed::{self, checked, seal, unseal, verified};
 
 const MAGIC: [u8; 4] = *b"CHIX";
 /// Terms per bucket, about.
@@ -18,6 +17,10 @@ const BLOCK_BYTES: usize = BLOCK * 8 + 8;
 const HEAD: usize = sealed::AROUND + 16;
 const BUCKET_KIND: u8 = b'b';
 const BLOCK_KIND: u8 = b'o';
+/// The head and where most buckets start, in one read.
+const FIRST: usize = 1 << 14;
+/// A part that is longer was made up by damage, and must not ask for memory.
+const LONGEST: usize = 1 << 26;
 
 /// What a partition has, while it is read for its index.
 #[derive(Debug, Default)]
@@ -88,6 +91,8 @@ fn buckets(pairs: &[(u64, u32)], bits: u32) -> (Vec<u32>, Vec<u8>) {
 #[derive(Debug)]
 pub(super) struct Index {
     file: File,
+    /// How the file begins.
+    first: Vec<u8>,
     /// How long the partition was when this was made.
     pub(super) covers: u64,
     entries: u32,
@@ -96,13 +101,15 @@ pub(super) struct Index {
 
 impl Index {
     /// None without one that is whole, as far as its head tells.
-    pub(super) fn open(path: &Path) -> Option<Index> {
-        let file = File::open(path).ok()?;
-        let head = read(&file, 0, HEAD)?;
-        let (covers, rest) = unseal(MAGIC, &head)?.split_first_chunk::<8>()?;
+    pub(super) fn read(file: File) -> Option<Index> {
+        let mut first = vec![0; FIRST];
+        let length = file.read_at(&mut first, 0).ok()?;
+        first.truncate(length);
+        let (covers, rest) = unseal(MAGIC, first.get(..HEAD)?)?.split_first_chunk::<8>()?;
         let (entries, bits) = rest.split_first_chunk::<4>()?;
         let (entries, bits) = (u32::from_le_bytes(*entries), u32::from_le_bytes(bits.try_into().ok()?));
-        (bits < 32).then_some(Index { file, covers: u64::from_le_bytes(*covers), entries, bits })
+        let covers = u64::from_le_bytes(*covers);
+        (bits < 32).then_some(Index { file, first, covers, entries, bits })
     }
 
     /// Where entries start and end that may have all terms, the last one first. None if the index is damaged.
@@ -125,13 +132,13 @@ impl Index {
     /// In ascending order.
     fn with(&self, term: u64) -> Option<Vec<u32>> {
         let number = bucket(term, self.bits);
-        let range = read(&self.file, HEAD + number * 4, 8)?;
+        let range = self.part(HEAD + number * 4, 8)?;
         let (start, end) = range.split_at(4);
         let (start, end) = (word(start)? as usize, word(end)? as usize);
         if start == end {
             return Some(Vec::new());
         }
-        let bytes = read(&self.file, self.buckets_at() + start, end.checked_sub(start)?)?;
+        let bytes = self.part(self.buckets_at() + start, end.checked_sub(start)?)?;
         let mut rows = verified(BUCKET_KIND, number, &bytes)?;
         while !rows.is_empty() {
             let (tagged, rest) = rows.split_first_chunk::<4>()?;
@@ -160,9 +167,19 @@ impl Index {
 
     fn offset(&self, entry: u32) -> Option<u64> {
         let (block, place) = (entry as usize / BLOCK, entry as usize % BLOCK);
-        let bytes = read(&self.file, self.blocks_at() + block * BLOCK_BYTES, BLOCK_BYTES)?;
+        let bytes = self.part(self.blocks_at() + block * BLOCK_BYTES, BLOCK_BYTES)?;
         let offsets = verified(BLOCK_KIND, block, &bytes)?.as_chunks::<8>().0;
         offsets.get(place).map(|offset| u64::from_le_bytes(*offset))
+    }
+
+    /// None if it is not there: a file that was cut.
+    fn part(&self, at: usize, length: usize) -> Option<Vec<u8>> {
+        if let Some(part) = self.first.get(at..at.checked_add(length)?) {
+            return Some(part.to_vec());
+        }
+        let mut part = vec![0; (length <= LONGEST).then_some(length)?];
+        self.file.read_exact_at(&mut part, at as u64).ok()?;
+        Some(part)
     }
 
     fn blocks_at(&self) -> usize {
@@ -174,31 +191,8 @@ impl Index {
     }
 }
 
-/// None if it is not there: a file that was cut.
-fn read(file: &File, at: usize, length: usize) -> Option<Vec<u8>> {
-    // A length that damage made up must not ask for memory.
-    if length > file.metadata().ok()?.len() as usize {
-        return None;
-    }
-    let mut bytes = vec![0; length];
-    file.read_exact_at(&mut bytes, at as u64).ok()?;
-    Some(bytes)
-}
-
 fn word(bytes: &[u8]) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
-}
-
-/// A part with its checksum behind it, which also knows which part it is.
-fn checked(kind: u8, number: usize, bytes: &[u8]) -> Vec<u8> {
-    let mut part = bytes.to_vec();
-    part.extend((hash(kind, bytes) ^ number as u64).to_le_bytes());
-    part
-}
-
-fn verified(kind: u8, number: usize, part: &[u8]) -> Option<&[u8]> {
-    let (bytes, sum) = part.split_last_chunk::<8>()?;
-    (hash(kind, bytes) ^ number as u64 == u64::from_le_bytes(*sum)).then_some(bytes)
 }
 
 /// The first bits choose the bucket, the next 32 tell terms in it apart.
@@ -256,7 +250,13 @@ mod tests {
     use proptest::prelude::*;
     use testkit::Home;
 
+    use super::super::sealed::hash;
     use super::*;
+
+    fn open(bytes: &[u8]) -> Option<Index> {
+        let home = Home::new();
+        Index::read(File::open(home.write("index", bytes)).unwrap())
+    }
 
     fn term(number: &u8) -> u64 {
         hash(0, &[*number])
@@ -287,8 +287,7 @@ mod tests {
         ) {
             let (terms, bytes) = build(&entries);
             prop_assert_eq!(terms.len(), entries.iter().flatten().collect::<BTreeSet<_>>().len());
-            let home = Home::new();
-            let index = Index::open(&home.write("index", bytes)).unwrap();
+            let index = open(&bytes).unwrap();
             let asked_terms: Vec<u64> = asked.iter().map(term).collect();
             prop_assert_eq!(index.with_all(&asked_terms), Some(expected(&entries, &asked)));
         }
@@ -301,8 +300,7 @@ mod tests {
             let (_, mut bytes) = build(&entries);
             let place = at.index(bytes.len());
             if cut { bytes.truncate(place) } else { bytes[place] ^= flip }
-            let home = Home::new();
-            let found = Index::open(&home.write("index", bytes)).and_then(|index| index.with_all(&[term(&asked)]));
+            let found = open(&bytes).and_then(|index| index.with_all(&[term(&asked)]));
             if let Some(found) = found {
                 prop_assert_eq!(found, expected(&entries, &[asked]));
             }

@@ -2,11 +2,13 @@
 //! looked at before it is believed, and a partition without them is read. What is read so gets them.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
+use rustix::fs::{AtFlags, Mode, OFlags};
 use store::{Durability, journal, replace};
 
 use super::super::fault::{At, found};
@@ -57,7 +59,8 @@ impl Transcript {
             return Ok(hits.entries);
         }
         let (manifest, _) = self.manifest()?;
-        let hunt = Hunt { wanted, terms: wanted.terms(), filters };
+        let Some(shelf) = Shelf::open(&self.folder) else { return Ok(hits.entries) };
+        let hunt = Hunt { wanted, terms: wanted.terms(), filters, shelf };
         let partitions = &manifest.partitions;
         for (number, group) in partitions.chunks(GROUP).enumerate().rev() {
             // Common words are found in the newest partitions, before any slab is opened.
@@ -92,16 +95,16 @@ impl Transcript {
         };
         let mask = slab.as_ref().and_then(|slab| Some((slab, slab.may_have(&hunt.terms)?)));
         for (column, listed) in newest {
-            let path = self.folder.join(&listed.file);
+            let Some(stem) = stem(&listed.file) else { continue };
             let excluded = match (hunt.filters, mask) {
                 (Filters::Ignore, _) => None,
                 (Filters::Consult, Some((slab, mask))) => {
                     (mask >> column & 1 == 0).then(|| slab.covers(column))
                 }
-                (Filters::Consult, None) => excluded_by_own(&path, &hunt.terms),
+                (Filters::Consult, None) => hunt.excluded_by_own(stem),
             };
             // A partition never changes; if one did, its filter means nothing.
-            if excluded.is_none_or(|covers| fs::metadata(&path).is_ok_and(|file| file.len() != covers)) {
+            if excluded.is_none_or(|covers| hunt.shelf.length(stem) != Some(covers)) {
                 self.look(listed, hunt, hits)?;
                 if hits.are_enough() {
                     break;
@@ -113,10 +116,10 @@ impl Transcript {
 
     fn look(&self, listed: &Listed, hunt: &Hunt<'_>, hits: &mut Hits) -> Result<(), ContextError> {
         let path = self.folder.join(&listed.file);
-        let Some(length) = found(fs::metadata(&path)).at("look at", &path)?.map(|file| file.len()) else {
-            return Ok(());
-        };
-        let index = Index::open(&path.with_extension("index")).filter(|index| index.covers == length);
+        let Some(stem) = stem(&listed.file) else { return Ok(()) };
+        let Some(length) = hunt.shelf.length(stem) else { return Ok(()) };
+        let index =
+            hunt.shelf.file(stem, "index").and_then(Index::read).filter(|index| index.covers == length);
         let Some(spans) = index.and_then(|index| index.with_all(&hunt.terms)) else {
             // Whoever cannot write them searches without them.
             let _ = self.index(&path, hunt.filters);
@@ -163,32 +166,54 @@ impl Transcript {
     pub(super) fn slab(&self, number: usize, group: &[Listed]) -> Option<Slab> {
         let path = self.folder.join(format!("filters-{number}.slab"));
         let stems = || group.iter().map(|listed| stem(&listed.file).unwrap_or_default());
-        if let Some(slab) = Slab::open(&path).filter(|slab| slab.is_of(stems())) {
+        let kept = File::open(&path).ok().and_then(Slab::read);
+        if let Some(slab) = kept.filter(|slab| slab.is_of(stems())) {
             return Some(slab);
         }
-        let read = |listed: &Listed| fs::read(self.folder.join(&listed.file).with_extension("bloom")).ok();
-        let sealed: Vec<Vec<u8>> = group.iter().map(read).collect::<Option<_>>()?;
-        let filters: Vec<(&str, Filter<'_>)> = stems()
-            .zip(&sealed)
-            .map(|(stem, sealed)| Some((stem, Filter::read(sealed)?)))
-            .collect::<Option<_>>()?;
-        replace(&path, &filter::slab(&filters), Durability::Cached).ok()?;
-        Slab::open(&path)
+        let shelf = Shelf::open(&self.folder)?;
+        let filter = |stem| Some((stem, shelf.file(stem, "bloom").and_then(Filter::read)?));
+        let filters: Vec<(&str, Filter)> = stems().map(filter).collect::<Option<_>>()?;
+        replace(&path, &filter::slab(&filters)?, Durability::Cached).ok()?;
+        File::open(&path).ok().and_then(Slab::read)
     }
 }
 
-/// What is looked for, and how.
+/// What is looked for, and how and where.
 struct Hunt<'a> {
     wanted: &'a Wanted<'a>,
     terms: Vec<u64>,
     filters: Filters,
+    shelf: Shelf,
 }
 
-/// If the filter of a partition excludes it: how long the partition was then.
-fn excluded_by_own(partition: &Path, terms: &[u64]) -> Option<u64> {
-    let sealed = fs::read(partition.with_extension("bloom")).ok()?;
-    let filter = Filter::read(&sealed)?;
-    (!filter.may_have(terms)).then_some(filter.covers)
+impl Hunt<'_> {
+    /// If the filter of a partition excludes it: how long the partition was then.
+    fn excluded_by_own(&self, stem: &str) -> Option<u64> {
+        let filter = self.shelf.file(stem, "bloom").and_then(Filter::read)?;
+        (filter.may_have(&self.terms) == Some(false)).then_some(filter.covers)
+    }
+}
+
+/// The folder of the partitions, open: to find a thousand files by their whole paths takes longer than to ask them.
+struct Shelf(OwnedFd);
+
+impl Shelf {
+    /// None without one: then there are no partitions.
+    fn open(transcript: &Path) -> Option<Shelf> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(transcript.join("partitions"), flags, Mode::empty()).ok().map(Shelf)
+    }
+
+    fn file(&self, stem: &str, ending: &str) -> Option<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        rustix::fs::openat(&self.0, format!("{stem}.{ending}"), flags, Mode::empty()).ok().map(File::from)
+    }
+
+    /// How long the partition is; None if it is gone.
+    fn length(&self, stem: &str) -> Option<u64> {
+        let found = rustix::fs::statat(&self.0, format!("{stem}.jsonl"), AtFlags::empty()).ok()?;
+        u64::try_from(found.st_size).ok()
+    }
 }
 
 impl Wanted<'_> {
