@@ -54,10 +54,12 @@ fn fill(chibi: &ChibiHome, name: &ContextName, size: usize, random: &mut Random)
             Entry::new(chibi.fresh_id(), chibi.now(), kind, "tool", name.as_str(), &text(number, random))
         });
         context.append(entries.collect()).unwrap();
+        if (start / batch).is_multiple_of(20) || start + batch >= size {
+            // The window of a real context is bounded by compaction.
+            context.append(vec![message(chibi, name, "enough")]).unwrap();
+            context.archive().unwrap();
+        }
     }
-    // What was written is history: the window of a real context is bounded by compaction.
-    context.append(vec![message(chibi, name, "the last")]).unwrap();
-    context.archive().unwrap();
 }
 
 fn growth(chibi: &ChibiHome, name: &ContextName, size: usize, table: &mut Table, random: &mut Random) {

@@ -68,6 +68,7 @@ enum Change {
 impl Context {
     /// Puts a summary in the place of the exchanges that are not kept.
     pub fn compact(&mut self, compaction: &Compaction) -> Result<Receipt, ContextError> {
+        self.catch_up()?;
         let old = self.reader.window_bytes()?.unwrap_or_default();
         let stays = window::survivors(&self.window, &compaction.keep);
         let (kept, gone): (Vec<&Entry>, Vec<&Entry>) =
@@ -102,6 +103,7 @@ impl Context {
 
     /// Takes the last compaction back: the window is what it was, to the byte, and what was said since then follows.
     pub fn undo_compaction(&mut self) -> Result<Receipt, ContextError> {
+        self.catch_up()?;
         let folder = Receipts::of(&self.reader);
         let nothing = || ContextError::NothingToUndo(self.name().clone());
         let receipt = folder.last()?.ok_or_else(nothing)?;

@@ -1,5 +1,7 @@
 //! A new context that goes on from some entry of another, which stays as it is. Knows nothing of turns.
 
+use store::{Durability, replace};
+
 use super::home::read_text;
 use super::{
     ChibiHome, ContextError, ContextName, Document, Entry, EntryId, EntryKind, Filters, Meta, Reader,
@@ -40,16 +42,13 @@ impl ChibiHome {
         lifecycle::make(self, name, &entries, |folder| {
             let mut other = from.meta()?.unwrap_or_default().other;
             other.insert("forked".to_owned(), origin);
-            meta::save(folder, &Meta { created_at: self.now(), other })?;
+            meta::save(folder, &Meta { created_at: self.now(), other }, Durability::Fsync)?;
             for document in [Document::Goals, Document::Todos, Document::SystemPrompt] {
                 documents::write(folder, document, &from.document(document)?.unwrap_or_default())?;
             }
             documents::write(folder, Document::Summary, &summary)?;
             match read_text(&from.local_file())? {
-                Some(local) => {
-                    store::replace(&folder.join("local.toml"), local.as_bytes(), store::Durability::Fsync)?;
-                    Ok(())
-                }
+                Some(local) => Ok(replace(&folder.join("local.toml"), local.as_bytes(), Durability::Fsync)?),
                 None => Ok(()),
             }
         })

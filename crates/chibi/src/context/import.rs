@@ -9,6 +9,7 @@ use std::path::Path;
 
 use conversation::Record;
 use serde_json::Value;
+use store::Durability;
 
 use super::fault::At;
 use super::{
@@ -89,7 +90,7 @@ impl ChibiHome {
             for (key, text) in texts.into_iter().filter_map(|(key, text)| Some((key, text?))) {
                 other.insert(key.to_owned(), Value::from(text.as_str()));
             }
-            meta::save(folder, &Meta { created_at: self.now(), other })?;
+            meta::save(folder, &Meta { created_at: self.now(), other }, Durability::Fsync)?;
             documents::write(folder, documents::Document::Summary, &summary)
         })
     }

@@ -23,6 +23,8 @@ pub struct Context {
     pub(super) reader: Reader,
     pub(super) writer: Writer,
     pub(super) window: Vec<Entry>,
+    /// The window's file lacks entries that the window has.
+    is_behind: bool,
     /// The first entry that was appended since the context was opened.
     pub(super) first: Option<EntryId>,
     policy: Policy,
@@ -43,6 +45,7 @@ impl Context {
             reader,
             writer,
             window: Vec::new(),
+            is_behind: false,
             first: None,
             policy,
             notes,
@@ -122,7 +125,7 @@ impl Context {
     }
 
     pub fn set_meta(&mut self, meta: &Meta) -> Result<(), ContextError> {
-        meta::save(self.reader.folder(), meta)
+        meta::save(self.reader.folder(), meta, Durability::Fsync)
     }
 
     /// The exchange that the entry belongs to stays in the window, whatever is compacted. Gives the id of its prompt.
@@ -160,6 +163,16 @@ impl Context {
     pub(super) fn rewrite_window(&mut self, entries: Vec<Entry>) -> Result<(), ContextError> {
         replace(&self.reader.window_file(), &window::text(&entries), Durability::Fsync)?;
         self.window = entries;
+        self.is_behind = false;
+        Ok(())
+    }
+
+    /// Makes the window's file what the window is.
+    pub(super) fn catch_up(&mut self) -> Result<(), ContextError> {
+        if self.is_behind {
+            replace(&self.reader.window_file(), &window::text(&self.window), Durability::Cached)?;
+            self.is_behind = false;
+        }
         Ok(())
     }
 
@@ -206,7 +219,8 @@ impl Context {
                 self.rewrite_window(self.reader.rebuilt_window()?)
             }
             Difference::Ahead(place) => {
-                let lost = self.window[place..].to_vec();
+                let mut lost = self.window[place..].to_vec();
+                lost.retain(|entry| self.reader.entry(&entry.id).is_ok_and(|logged| logged.is_none()));
                 self.notes.push(format!(
                     "{} entries were in the window alone: written to the transcript",
                     lost.len()
@@ -229,16 +243,27 @@ impl Context {
     }
 
     fn extend_window(&mut self, entries: Vec<Entry>) -> Result<(), ContextError> {
-        let path = self.reader.window_file();
         let entries: Vec<Entry> = entries.into_iter().filter(window::belongs).collect();
-        let mut file =
-            OpenOptions::new().append(true).create(true).mode(0o600).open(&path).at("open", &path)?;
+        let more = window::text(&entries);
+        self.window.extend(entries);
+        // After a write that failed the file lacks entries: it must not get later ones alone.
+        if self.is_behind {
+            return self.catch_up();
+        }
+        let written = self.append_to_window(&more);
+        self.is_behind = written.is_err();
+        written
+    }
+
+    fn append_to_window(&self, lines: &[u8]) -> Result<(), ContextError> {
+        let path = self.reader.window_file();
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let mut file = file.at("open", &path)?;
         let before = file.metadata().at("look at", &path)?.len();
-        let written = file.write_all(&window::text(&entries));
+        let written = file.write_all(lines);
         if written.is_err() {
             let _ = file.set_len(before);
         }
-        self.window.extend(entries);
         written.at("append to", &path)
     }
 

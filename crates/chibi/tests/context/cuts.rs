@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 
 use chibi::context::{Compaction, ContextError, Document, EntryKind};
+use proptest::prelude::*;
 
 use crate::desk::{Desk, contents, transcript};
 
@@ -215,4 +216,63 @@ fn a_window_that_missed_the_last_entries_gets_them() {
     let context = desk.open("default");
     assert!(context.notes().iter().any(|note| note.contains("2 entries")), "{:?}", context.notes());
     assert_eq!(desk.read("contexts/default/transcript/active.jsonl"), log);
+}
+
+/// What is done to a context, by a number.
+fn act(desk: &Desk, context: &mut chibi::context::Context, number: u8, undoable: &mut Vec<Vec<u8>>) {
+    let file = desk.file("contexts/default/context.jsonl");
+    let window = || fs::read(&file).unwrap();
+    match number % 8 {
+        0 => {
+            let prompts =
+                context.window().iter().filter(|entry| entry.is_prompt()).map(|entry| entry.id.clone());
+            let keep = prompts.skip(usize::from(number / 8) % 4).collect();
+            undoable.push(window());
+            context.compact(&Compaction { keep, summary: number.to_string() }).unwrap();
+        }
+        1 => match undoable.pop() {
+            Some(before) => {
+                context.undo_compaction().unwrap();
+                assert!(window().starts_with(&before), "the window is not what it was");
+            }
+            None => assert!(context.undo_compaction().is_err()),
+        },
+        2 => {
+            if context.archive().unwrap() {
+                undoable.clear();
+            }
+        }
+        3 => {
+            let ids: Vec<_> = context.window().iter().map(|entry| entry.id.clone()).collect();
+            let _ = context.pin(&ids[usize::from(number / 8) % ids.len()]);
+        }
+        _ => drop(desk.exchange(context, &number.to_string())),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn whatever_is_done_to_a_window_is_what_the_log_tells(acts in proptest::collection::vec(any::<u8>(), 0..24), rotate in 1_u64..9) {
+        let desk = Desk::new();
+        let mut context = desk.rotating("default", rotate);
+        let mut undoable = Vec::new();
+        for number in acts {
+            act(&desk, &mut context, number, &mut undoable);
+            if number % 5 == 0 {
+                let window = context.window().to_vec();
+                drop(context);
+                context = desk.rotating("default", rotate);
+                prop_assert_eq!(context.window(), window);
+            }
+            prop_assert!(context.notes().is_empty(), "{:?}", context.notes());
+        }
+        let window = context.window().to_vec();
+        let log = transcript(context.reader());
+        prop_assert_eq!(log.iter().map(|entry| &entry.id).collect::<HashSet<_>>().len(), log.len());
+        drop(context);
+        fs::remove_file(desk.file("contexts/default/context.jsonl")).unwrap();
+        let again = desk.open("default");
+        prop_assert_eq!(again.window(), window);
+    }
 }
