@@ -132,7 +132,7 @@ impl Run {
     /// Finds the plugins; before that, nobody listens.
     pub(crate) fn load_plugins(&mut self) -> Result<(), Failure> {
         let layers = self.layers(&self.current.clone())?;
-        let plugins = Plugins::load(crate::ground::of(self, &layers));
+        let plugins = Plugins::load(crate::ground::of(self, &layers)).attached();
         for warning in plugins.warnings() {
             self.out.warn(&warning.to_string());
         }

@@ -60,6 +60,22 @@ print(args["a"] + args["b"], end="")
 }
 
 #[test]
+fn a_plugin_asks_the_person_before_it_acts() {
+    let server = Server::scripted([said(turn().call("sure", &json!({}))), says("fine")]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin("sure", &bash_tool("sure", "read -r -p 'Really? ' answer; echo \"$answer\""));
+    let mut terminal = chibi.terminal(&["go"]);
+    terminal.wait_for("Really?", PATIENCE);
+    terminal.send("yes\r");
+    terminal.wait_for("fine", PATIENCE);
+    assert_eq!(terminal.exit_code(PATIENCE), 0);
+    let results = chibi.transcript("default").into_iter().filter(|entry| entry.0 == "tool_result");
+    assert_eq!(results.map(|entry| entry.3).collect::<Vec<_>>(), ["yes\n"]);
+    assert_eq!(chibi.piped(&["-p", "sure"], "no\n").ok().stdout, "no\n", "a pipe can answer, too");
+    drop(server);
+}
+
+#[test]
 fn a_model_that_wants_another_round_gets_it_and_a_blocked_call_does_not() {
     let recurse = |note: &str| said(turn().call("recurse", &json!({"note": note})));
     let server = Server::scripted([recurse("look again"), says("first"), says("second")]);
