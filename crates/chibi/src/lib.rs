@@ -15,7 +15,7 @@ pub mod hooks;
 mod input;
 mod interrupt;
 mod log;
-mod markdown;
+pub mod markdown;
 mod moment;
 mod output;
 pub mod plugins;

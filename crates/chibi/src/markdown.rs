@@ -7,14 +7,14 @@ use block::Block;
 
 /// How wide lines may be, and whether they may have colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Look {
-    pub(crate) width: usize,
-    pub(crate) colour: bool,
+pub struct Look {
+    pub width: usize,
+    pub colour: bool,
 }
 
 /// Takes text in any pieces; what it gives does not depend on how they were cut.
 #[derive(Debug)]
-pub(crate) struct Markdown {
+pub struct Markdown {
     look: Look,
     /// The line that is not complete.
     line: String,
@@ -27,12 +27,12 @@ pub(crate) struct Markdown {
 }
 
 impl Markdown {
-    pub(crate) fn new(look: Look) -> Markdown {
+    pub fn new(look: Look) -> Markdown {
         Markdown { look, line: String::new(), block: String::new(), fence: None, shown: false }
     }
 
     /// What can be shown now.
-    pub(crate) fn push(&mut self, text: &str) -> String {
+    pub fn push(&mut self, text: &str) -> String {
         let mut out = String::new();
         for piece in text.split_inclusive('\n') {
             self.line.push_str(piece);
@@ -45,7 +45,7 @@ impl Markdown {
     }
 
     /// The rest.
-    pub(crate) fn finish(&mut self) -> String {
+    pub fn finish(&mut self) -> String {
         let mut out = String::new();
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {

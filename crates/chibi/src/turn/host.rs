@@ -281,7 +281,10 @@ impl drive::Host for Host<'_> {
                     json!({"model": self.stage.reached.model, "finish_reason": stop.literal, "usage": usage});
                 self.stage.log_response(self.run, self.context, &meta);
             }
-            Say::Retract => out.pause(),
+            Say::Retract if out.is_speaking() => {
+                out.pause();
+                out.warn("what was said last does not count");
+            }
             // Once for each attempt, not every second.
             Say::Retrying { error, attempt, left } if attempt > self.retried => {
                 self.retried = attempt;
@@ -293,6 +296,7 @@ impl drive::Host for Host<'_> {
             Say::Text(_)
             | Say::Started { .. }
             | Say::Thinking(_)
+            | Say::Retract
             | Say::Arguments { .. }
             | Say::Retrying { .. } => {}
         }

@@ -178,3 +178,17 @@ fn a_window_that_is_too_small_is_trimmed_and_told_about() {
     let last = spoken(server.finish().last().unwrap());
     assert!(last.len() < 7, "{}", last.len());
 }
+
+#[test]
+fn everything_that_is_sent_counts_when_the_window_is_measured() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["one"]);
+    chibi.told(&["two"]);
+    // The system prompt alone is half of the window.
+    chibi.home.write(".chibi/prompts/chibi.md", "word ".repeat(40_000));
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 45.0");
+    chibi.told(&["three"]);
+    assert!(chibi.path("contexts/default/summary.md").exists());
+    drop(server);
+}
