@@ -51,23 +51,14 @@ impl Reading<'_> {
     fn all(&mut self, parser: &mut lexopt::Parser) -> Result<(), Failure> {
         loop {
             // Between two arguments, what follows can still be seen whole.
-            if let Some(mut rest) = parser.try_raw_args() {
-                match rest.peek() {
-                    None => return Ok(()),
-                    Some(next) if is_prose(next) => {
-                        let words: Vec<String> =
-                            rest.map(|word| word.to_string_lossy().into_owned()).collect();
-                        self.words = Some(words.join(" "));
-                        return Ok(());
-                    }
-                    Some(next) if next == "--" => {
-                        rest.next();
-                        let words: Vec<String> =
-                            rest.map(|word| word.to_string_lossy().into_owned()).collect();
-                        self.words = Some(words.join(" "));
-                        return Ok(());
-                    }
-                    Some(_) => {}
+            if let Some(rest) = parser.try_raw_args() {
+                let Some(next) = rest.peek() else { return Ok(()) };
+                let dashes = next == "--";
+                if dashes || is_prose(next) {
+                    let words = rest.skip(usize::from(dashes));
+                    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+                    self.words = Some(words.join(" "));
+                    return Ok(());
                 }
             }
             let (place, flag) = match parser.next().map_err(|error| self.wrong(&error.to_string()))? {
