@@ -68,6 +68,7 @@ enum Change {
 impl Context {
     /// Puts a summary in the place of the exchanges that are not kept.
     pub fn compact(&mut self, compaction: &Compaction) -> Result<Receipt, ContextError> {
+        self.settle()?;
         self.catch_up()?;
         let old = self.reader.window_bytes()?.unwrap_or_default();
         let stays = window::survivors(&self.window, &compaction.keep);
@@ -103,6 +104,7 @@ impl Context {
 
     /// Takes the last compaction back: the window is what it was, to the byte, and what was said since then follows.
     pub fn undo_compaction(&mut self) -> Result<Receipt, ContextError> {
+        self.settle()?;
         self.catch_up()?;
         let folder = Receipts::of(&self.reader);
         let nothing = || ContextError::NothingToUndo(self.name().clone());
@@ -124,6 +126,7 @@ impl Context {
 
     /// Empties the window and forgets the summary. Nothing happens, and false comes back, if nothing was said in it.
     pub fn archive(&mut self) -> Result<bool, ContextError> {
+        self.settle()?;
         if !self.window.iter().any(|entry| entry.kind == EntryKind::Message) {
             return Ok(false);
         }
@@ -147,9 +150,9 @@ impl Context {
         let text = serde_json::to_vec(&staged).expect("text and numbers can be written as JSON");
         replace(&folder.staged_window(), new, Durability::Fsync)?;
         replace(&folder.staged(), &text, Durability::Fsync)?;
+        self.is_turning = true;
         self.writer.append(&[anchor], Durability::Fsync)?;
-        finish(&self.reader, &staged)?;
-        self.reload_window()?;
+        self.settle()?;
         self.rotate_quietly();
         Ok(())
     }
