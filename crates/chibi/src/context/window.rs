@@ -152,3 +152,34 @@ pub(super) fn survivors(window: &[Entry], keep: &[EntryId]) -> HashSet<EntryId> 
     }
     stays
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::records;
+    use super::*;
+
+    #[test]
+    fn a_window_with_anything_in_it_is_read_or_refused() {
+        testkit::fuzz("chibi-window", "tests/corpus/window", 10_000, |bytes| {
+            let Some(window) = parse(bytes) else { return };
+            let backwards = || window.iter().rev().cloned().map(Ok);
+            let rebuilt = rebuild(backwards()).unwrap();
+            assert!(rebuilt.len() <= window.len());
+            compare(&window, backwards()).unwrap();
+            let kept = survivors(&window, &[]);
+            assert!(
+                window
+                    .iter()
+                    .filter(|entry| entry.is_anchor())
+                    .all(|entry| !kept.contains(&entry.id) || twice(&window, entry))
+            );
+            drop(conversation::History::load(records::read(&window)));
+            assert_eq!(parse(&text(&window)), Some(window));
+        });
+    }
+
+    /// Damage can give two entries one id.
+    fn twice(window: &[Entry], entry: &Entry) -> bool {
+        window.iter().filter(|other| other.id == entry.id).count() > 1
+    }
+}
