@@ -75,7 +75,7 @@ impl Context {
         let (kept, gone): (Vec<&Entry>, Vec<&Entry>) =
             self.window.iter().partition(|entry| stays.contains(&entry.id));
         let replaced = Replaced::of(gone.into_iter().filter(|entry| !entry.is_anchor()));
-        let retained: Vec<&EntryId> = kept.iter().map(|entry| &entry.id).collect();
+        let retained = window::to_retain(kept);
         let pinned = self.pins();
         let anchor = self
             .fresh(EntryKind::Compaction, "Context compacted")
@@ -114,11 +114,11 @@ impl Context {
         let now = self.reader.window_bytes()?.unwrap_or_default();
         let mut new = old.clone();
         new.extend(since(&receipt, &old, &now));
-        let ids: Vec<EntryId> = window::lines(&new).filter_map(Entry::parse).map(|entry| entry.id).collect();
+        let restored: Vec<Entry> = window::lines(&new).filter_map(Entry::parse).collect();
         let anchor = self
             .fresh(EntryKind::Restored, "Compaction undone")
             .with("undone", &receipt.anchor)
-            .with("retained", &ids);
+            .with("retained", &window::to_retain(&restored));
         let summary = receipt.summary_before.clone().unwrap_or_default();
         self.turn_over(anchor, &new, summary, Change::Pop(receipt.number))?;
         Ok(receipt)

@@ -217,7 +217,7 @@ impl Context {
         let bytes = if dirty.exists() { None } else { self.reader.window_bytes()? };
         let kept = bytes.as_deref().and_then(|bytes| Some((bytes, window::parse(bytes)?)));
         let Some((bytes, kept)) = kept else {
-            self.rewrite_window(self.reader.rebuilt_window()?)?;
+            self.rebuild_window()?;
             return found(fs::remove_file(&dirty)).map(drop).at("remove", &dirty);
         };
         self.window = kept;
@@ -232,7 +232,7 @@ impl Context {
             Difference::Behind(missing) => self.extend_window(missing),
             Difference::Unrelated => {
                 self.notes.push("the window did not fit the transcript: made again".to_owned());
-                self.rewrite_window(self.reader.rebuilt_window()?)
+                self.rebuild_window()
             }
             Difference::Ahead(place) => {
                 let mut lost = self.window[place..].to_vec();
@@ -294,15 +294,22 @@ impl Context {
     fn note_system_prompt(&mut self, text: &str) -> Result<(), ContextError> {
         let hash = cut::digest(text.as_bytes());
         let changed = self.fresh(EntryKind::SystemPromptChanged, "System prompt updated").with("hash", &hash);
-        self.append(vec![changed.clone()])?;
-        let mut entries: Vec<Entry> =
-            self.window.iter().filter(|entry| entry.kind != EntryKind::SystemPrompt).cloned().collect();
-        if !text.is_empty() {
-            let place = entries.iter().take_while(|entry| entry.is_anchor()).count();
-            let prompt = self.fresh(EntryKind::SystemPrompt, text);
-            entries.insert(place, prompt.with("hash", &hash).with("transcript_anchor_id", &changed.id));
-        }
-        self.rewrite_window(entries)
+        let id = changed.id.clone();
+        self.append(vec![changed])?;
+        let prompt = self.system_prompt(text).map(|prompt| prompt.with("transcript_anchor_id", &id));
+        self.rewrite_window(window::with_system_prompt(self.window.clone(), prompt))
+    }
+
+    /// The entry of the window that holds it; none if it is empty.
+    fn system_prompt(&self, text: &str) -> Option<Entry> {
+        let prompt = || self.fresh(EntryKind::SystemPrompt, text).with("hash", &cut::digest(text.as_bytes()));
+        (!text.is_empty()).then(prompt)
+    }
+
+    fn rebuild_window(&mut self) -> Result<(), ContextError> {
+        let text = self.reader.document(Document::SystemPrompt)?.unwrap_or_default();
+        let window = window::with_system_prompt(self.reader.rebuilt_window()?, self.system_prompt(&text));
+        self.rewrite_window(window)
     }
 }
 

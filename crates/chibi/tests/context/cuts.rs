@@ -217,6 +217,24 @@ fn a_window_that_is_lost_is_made_again_from_the_log() {
 }
 
 #[test]
+fn a_window_with_a_system_prompt_is_made_again_once_and_with_it() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    context.set_document(Document::SystemPrompt, "be brief").unwrap();
+    context.compact(&compaction(&[], "s")).unwrap();
+    context.undo_compaction().unwrap();
+    drop(context);
+    for _ in 0..2 {
+        let context = desk.open("default");
+        assert_eq!(contents(context.window()), ["Context created", "be brief"]);
+        assert!(context.notes().is_empty(), "{:?}", context.notes());
+        drop(context);
+        fs::remove_file(desk.file("contexts/default/context.jsonl")).unwrap();
+        drop(desk.open("default"));
+    }
+}
+
+#[test]
 fn a_window_that_missed_the_last_entries_gets_them() {
     let desk = Desk::new();
     let mut context = desk.open("default");
