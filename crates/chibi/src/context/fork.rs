@@ -28,15 +28,9 @@ impl ChibiHome {
             Entry::of_system(self.fresh_id(), self.now(), EntryKind::ContextCreated, name, "Context created");
         let mut entries = vec![created.with("forked", &origin)];
         if !summary.is_empty() {
-            let retained: Vec<&EntryId> = Vec::new();
-            let anchor = Entry::of_system(
-                self.fresh_id(),
-                self.now(),
-                EntryKind::Compaction,
-                name,
-                "Context compacted",
-            );
-            entries = vec![entries.remove(0), anchor.with("summary", &summary).with("retained", &retained)];
+            let (id, now) = (self.fresh_id(), self.now());
+            let anchor = Entry::of_system(id, now, EntryKind::Compaction, name, "Context compacted");
+            entries.push(anchor.with("summary", &summary));
         }
         entries.extend(then.into_iter().filter(|entry| !entry.is_anchor()));
         lifecycle::make(self, name, &entries, |folder| {

@@ -145,6 +145,17 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_session_with_anything_in_it_is_read_or_refused() {
+        testkit::fuzz("chibi-session", "tests/corpus/sessions", 10_000, |bytes| {
+            if let Some(session) = parse(bytes) {
+                let records: Vec<Record> = session.records.into_iter().map(|(_, record)| record).collect();
+                // Whatever it says, it becomes a valid history.
+                drop(conversation::History::load(records));
+            }
+        });
+    }
+
     proptest! {
         #[test]
         fn any_bytes_are_a_session_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {

@@ -31,7 +31,8 @@ impl ChibiHome {
             let entry = entry.at("list", &contexts)?;
             let name = entry.file_name().to_str().and_then(|name| ContextName::new(name).ok());
             if let Some(name) = name.filter(|_| entry.path().is_dir()) {
-                listed.push(Listed { status: hold::status(&entry.path())?, name });
+                // One that cannot be asked is no reason to hide the others.
+                listed.push(Listed { status: hold::status(&entry.path()).unwrap_or(Status::Stale), name });
             }
         }
         listed.sort_by(|left, right| left.name.cmp(&right.name));
@@ -73,7 +74,7 @@ impl ChibiHome {
         let lock = self.lock("destroys a context")?;
         fs::rename(&folder, &gone).at("destroy", &folder)?;
         State::update_locked(self, |state| state.destroyed(name, |other| self.exists(other)))?;
-        drop((lock, hold));
+        drop((hold, lock));
         remove(&gone).at("remove", &gone)
     }
 

@@ -167,6 +167,24 @@ fn an_interrupted_compaction_leaves_the_old_window_or_the_new_one() {
     }
 }
 
+/// The line is in the log, and then the disk refuses: what follows must not be written as if nothing had happened.
+#[test]
+fn a_compaction_that_failed_half_way_is_ended_before_anything_else_is_written() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    desk.exchange(&mut context, "one");
+    std::os::unix::fs::symlink("/nowhere/at/all", desk.file("contexts/default/summary.md")).unwrap();
+    context.compact(&compaction(&[], "s")).unwrap_err();
+    context.append(vec![desk.said("default", "two")]).unwrap_err();
+    fs::remove_file(desk.file("contexts/default/summary.md")).unwrap();
+    context.append(vec![desk.said("default", "three")]).unwrap();
+    assert_eq!(contents(context.window()), ["Context compacted", "three"]);
+    assert_eq!(desk.read("contexts/default/summary.md"), "s");
+    let window = context.window().to_vec();
+    drop(context);
+    assert_eq!(desk.open("default").window(), window);
+}
+
 #[test]
 fn a_window_that_is_lost_is_made_again_from_the_log() {
     let desk = Desk::new();
@@ -196,6 +214,24 @@ fn a_window_that_is_lost_is_made_again_from_the_log() {
     drop(context);
     fs::remove_file(&path).unwrap();
     assert_eq!(desk.open("default").window(), restored);
+}
+
+#[test]
+fn a_window_with_a_system_prompt_is_made_again_once_and_with_it() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    context.set_document(Document::SystemPrompt, "be brief").unwrap();
+    context.compact(&compaction(&[], "s")).unwrap();
+    context.undo_compaction().unwrap();
+    drop(context);
+    for _ in 0..2 {
+        let context = desk.open("default");
+        assert_eq!(contents(context.window()), ["Context created", "be brief"]);
+        assert!(context.notes().is_empty(), "{:?}", context.notes());
+        drop(context);
+        fs::remove_file(desk.file("contexts/default/context.jsonl")).unwrap();
+        drop(desk.open("default"));
+    }
 }
 
 #[test]
