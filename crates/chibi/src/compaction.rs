@@ -40,7 +40,8 @@ pub(crate) fn rolling(
     history: &History,
 ) -> Result<Option<Staged>, Failure> {
     let free = compact::oldest(history, 100.0).len();
-    if free == 0 {
+    // What would be left cannot get much smaller, and the next turn would only do it again.
+    if free < FEWEST {
         return Ok(None);
     }
     let name = context.name().clone();
