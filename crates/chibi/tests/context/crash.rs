@@ -168,15 +168,17 @@ fn check(folder: &Path, reported: &HashSet<EntryId>) {
 
 /// The window is what the transcript tells.
 fn same_when_made_again(context: Context, home: &ChibiHome) {
-    let is_logged = |entry: &Entry| entry.kind != EntryKind::SystemPrompt;
-    let window: Vec<Entry> = context.window().iter().filter(|entry| is_logged(entry)).cloned().collect();
+    let logged = |context: &Context| -> Vec<Entry> {
+        let window = context.window().iter();
+        window.filter(|entry| entry.kind != EntryKind::SystemPrompt).cloned().collect()
+    };
+    let window = logged(&context);
     let file = context.reader().folder().join("context.jsonl");
     drop(context);
     let bytes = fs::read(&file).unwrap();
     fs::remove_file(&file).unwrap();
-    let again = open(home).window().to_vec();
+    assert_eq!(logged(&open(home)), window);
     fs::write(&file, bytes).unwrap();
-    assert_eq!(again, window);
 }
 
 #[test]
