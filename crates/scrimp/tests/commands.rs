@@ -44,6 +44,7 @@ fn the_first_screen_says_where_to_go() {
       scrimp savings    what was saved so far
       scrimp drip       An agent that reads a file again gets what changed, not the file
       scrimp clai       Your next command, learned from what you do
+      scrimp chibi      Conversations that persist, compact, call plugins and talk to each other
     [exit status: 0]
     ");
 }

@@ -208,3 +208,24 @@ fn no_plugin_sees_a_key() {
     assert!(output.stdout.contains("SEEN=yes") && !output.stdout.contains("UNSEEN"), "{}", output.stdout);
     assert!(!output.stdout.contains("sk-1") && !output.stdout.contains("sk-2"), "{}", output.stdout);
 }
+
+#[test]
+fn arguments_of_any_size_reach_a_tool_and_its_hooks() {
+    let schema = json!({"name": "measure", "description": "d", "parameters": {"type": "object"}, "hooks": ["pre_tool", "pre_message"]});
+    let server =
+        Server::scripted([said(turn().call("measure", &json!({"text": "x".repeat(300_000)}))), says("ok")]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin(
+        "measure",
+        &format!(
+            "#!/bin/bash\nif [[ $1 == --schema ]]; then echo '{schema}'; exit; fi\n\
+             if [[ -n $CHIBI_HOOK ]]; then echo '{{}}'; exit; fi\n\
+             wc -c < \"${{CHIBI_TOOL_ARGS_FILE:-/dev/null}}\"\n"
+        ),
+    );
+    chibi.told(&[&"y".repeat(120_000)]);
+    let log = chibi.transcript("default");
+    let result = log.iter().find(|entry| entry.0 == "tool_result").unwrap();
+    assert_eq!(result.3.trim(), "300011");
+    drop(server);
+}
