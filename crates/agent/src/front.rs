@@ -20,6 +20,15 @@ pub fn command() -> clap::Command {
     cli::command()
 }
 
+/// How to make it ready, in five lines.
+pub const HOW: &str = "\
+To talk to a model, name one; then `scrimp` alone opens a conversation:
+  export ANTHROPIC_API_KEY=…      Anthropic
+  export OPENROUTER_API_KEY=…     OpenRouter, with `--model NAME`
+  export OPENAI_BASE_URL=http://localhost:8080/v1   a server of your own; `scrimp agent config init` keeps it
+Without any of them, `scrimp tour` shows it at work with a scripted model.
+";
+
 /// Whether somebody has named a provider, so that a conversation can be opened.
 pub fn is_ready(env: &Environment, places: &Places) -> bool {
     provider::is_configured(env, places)
