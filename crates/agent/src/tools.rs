@@ -157,7 +157,7 @@ impl Workshop {
 }
 
 impl Declared {
-    fn spec(&self) -> Spec {
+    pub(crate) fn spec(&self) -> Spec {
         let (bytes, rest) = self.cap;
         Spec::new(self.name, self.description, (self.schema)()).beside(self.beside).cap(bytes, rest)
     }

@@ -3,6 +3,7 @@
 
 use conversation::tools::{Beside, Output, Task};
 use kit::process::Cancel;
+use llm::CallId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -31,8 +32,9 @@ fn schema() -> Value {
 
 /// Runs a conversation of its own to the end.
 pub trait Subagent: Send + Sync {
-    /// The last words of the conversation. `live` is told what it does; once cancelled it ends soon.
-    fn run(&self, prompt: &str, live: &mut dyn FnMut(&str), cancel: &Cancel) -> Output;
+    /// The last words of the conversation. What it does to files is done for `call`. `live` is told what it does; once
+    /// cancelled it ends soon.
+    fn run(&self, call: &CallId, prompt: &str, live: &mut dyn FnMut(&str), cancel: &Cancel) -> Output;
 }
 
 #[derive(Deserialize)]
@@ -47,7 +49,7 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
     };
     match &workshop.subagent {
         Some(_) if arguments.prompt.trim().is_empty() => Output::failed("the prompt has no words"),
-        Some(subagent) => subagent.run(&arguments.prompt, around.live, around.cancel),
+        Some(subagent) => subagent.run(&task.id, &arguments.prompt, around.live, around.cancel),
         None => Output::failed("there is no helper here"),
     }
 }

@@ -1,0 +1,47 @@
+//! Summing up what no longer fits a window, so that it is not simply gone. If that fails, it is left out: a turn never
+//! fails because of it.
+
+use conversation::compact::{self, Staged};
+use conversation::turn::Turn;
+use conversation::{ExchangeId, History};
+use kit::text;
+use llm::Message;
+
+use super::Desk;
+use crate::prompt::SUMMARISE;
+
+/// The most of a conversation that a summary is made of, in bytes: a quarter of the smallest usual window.
+const MATERIAL: usize = 200_000;
+
+/// As long as a summary may be.
+const WORDS: u32 = 4000;
+
+impl Desk {
+    /// A summary of what the next request would leave out; none if it leaves out nothing, or nobody wants one.
+    pub(super) fn summed_up(&mut self, turn: &Turn) -> Option<Staged> {
+        let dropped = turn.window().dropped;
+        if dropped.is_empty() || !self.compact {
+            return None;
+        }
+        match self.summarise(turn.history(), dropped) {
+            Ok(staged) => Some(staged),
+            Err(why) => {
+                self.voice.warn(&format!("what no longer fits is left out, not summed up: {why}"));
+                None
+            }
+        }
+    }
+
+    /// Asks the model to sum up these exchanges.
+    pub(crate) fn summarise(&mut self, history: &History, ids: Vec<ExchangeId>) -> Result<Staged, String> {
+        self.voice.note(&format!("summing up {} earlier exchanges …", ids.len()));
+        let material = compact::transcript(history, &ids);
+        let material = text::clip(&material, MATERIAL, "");
+        let mut request =
+            self.asks.request(vec![Message::User(format!("{SUMMARISE}\n\n{material}"))], Vec::new());
+        request.options.max_tokens = Some(WORDS);
+        request.cache = llm::Cache::Off;
+        let reply = self.client.start(&request, &self.cancel).reply().map_err(|error| error.to_string())?;
+        compact::stage(history, ids, &reply.text()).map_err(|error| error.to_string())
+    }
+}

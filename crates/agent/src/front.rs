@@ -1,0 +1,101 @@
+//! What the front door needs to know of the agent: its commands, its stop of the tour, its findings, its files and
+//! variables.
+
+mod tour;
+
+use kit::doctor::Check;
+use kit::invocation::Environment;
+use kit::places::{Entry, Variable};
+use kit::{Failure, Invocation, Places, savings};
+
+use crate::{cli, commands, provider};
+
+pub use crate::commands::run;
+pub use tour::stop as tour;
+
+pub const NAME: &str = "agent";
+pub const ABOUT: &str = "A coding agent in your terminal that never corrupts its own history";
+
+pub fn command() -> clap::Command {
+    cli::command()
+}
+
+/// Whether somebody has named a provider, so that a conversation can be opened.
+pub fn is_ready(env: &Environment, places: &Places) -> bool {
+    provider::is_configured(env, places)
+}
+
+pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
+    let named = |check: Check| Check {
+        subject: NAME.into(),
+        finding: format!("{}: {}", check.subject, check.finding),
+        ..check
+    };
+    commands::doctor::checks(invocation, places).into_iter().map(named).collect()
+}
+
+/// What the agent saves by deltas it saves in its own requests, which nobody sent otherwise: there is nothing to compare
+/// them with afterwards. `cargo xtask bench agent` does.
+pub fn savings(_: &Invocation, _: &Places) -> Result<Vec<savings::Row>, Failure> {
+    Ok(Vec::new())
+}
+
+pub const FILES: &[Entry] = &[
+    Entry {
+        path: "$XDG_CONFIG_HOME/scrimp/config.toml",
+        owner: "agent",
+        holds: "settings: the provider, permissions, rules, hooks, servers",
+    },
+    Entry {
+        path: "~/.chibi/contexts/agent-*",
+        owner: "agent",
+        holds: "conversations, as chibi keeps its own",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/agent/undo",
+        owner: "agent",
+        holds: "what files were before they were changed",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/agent/allowed-*.json",
+        owner: "agent",
+        holds: "what you allowed for good, per project",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/agent/typed.jsonl",
+        owner: "agent",
+        holds: "what was typed at the prompt",
+    },
+    Entry {
+        path: "$XDG_CACHE_HOME/scrimp/agent/output-*.txt",
+        owner: "agent",
+        holds: "output of commands that did not fit, for a day",
+    },
+];
+
+pub const VARIABLES: &[Variable] = {
+    const OURS: [Variable; 3] = [
+        Variable { name: "CHIBI_HOME", meaning: "where conversations are kept", default: "~/.chibi" },
+        Variable {
+            name: "VISUAL",
+            meaning: "the editor for what is edited before it runs",
+            default: "EDITOR",
+        },
+        Variable {
+            name: "EDITOR",
+            meaning: "the same, if VISUAL is not set",
+            default: "nothing can be edited",
+        },
+    ];
+    const THEIRS: &[Variable] = llm::provider::VARIABLES;
+    const ALL: [Variable; OURS.len() + THEIRS.len()] = {
+        let mut all = [OURS[0]; OURS.len() + THEIRS.len()];
+        let mut next = 0;
+        while next < all.len() {
+            all[next] = if next < OURS.len() { OURS[next] } else { THEIRS[next - OURS.len()] };
+            next += 1;
+        }
+        all
+    };
+    &ALL
+};

@@ -1,0 +1,233 @@
+//! Conversations on disk: contexts of chibi whose names begin with `agent-`, so that chibi can list, search and compact
+//! them too. A conversation in which nothing was said is not kept. Nothing is written into a project.
+
+use std::path::{Path, PathBuf};
+
+use chibi::context::{ChibiHome, Context, ContextError, ContextName, Ids, Reader, Wait};
+use conversation::{ExchangeId, History, Loaded, Record};
+use kit::invocation::{Clock, Environment};
+use kit::{Exit, Failure, Places};
+use serde_json::Value;
+
+pub(crate) type NotKept = ContextError;
+
+/// Where the project of a conversation is noted.
+const PROJECT: &str = "project";
+
+const PREFIX: &str = "agent-";
+
+/// One conversation. Made when there is something to keep.
+pub(crate) struct Keep {
+    home: ChibiHome,
+    name: ContextName,
+    project: PathBuf,
+    model: String,
+    /// What the conversation starts with, until it is kept.
+    opening: Option<String>,
+    context: Option<Context>,
+}
+
+/// A conversation that can be gone on with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub(crate) name: String,
+    pub(crate) project: String,
+    /// When something was said last, in milliseconds since 1970.
+    pub(crate) last_ms: i64,
+}
+
+/// Which conversation is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Which<'a> {
+    New,
+    /// The last one of the project.
+    Last,
+    Named(&'a str),
+}
+
+/// chibi's home.
+pub(crate) fn home(env: &Environment, places: &Places, clock: &Clock) -> ChibiHome {
+    let root = env.get("CHIBI_HOME").map_or_else(|| places.home.join(".chibi"), PathBuf::from);
+    ChibiHome::new(root, clock.clone(), Ids::random())
+}
+
+/// The agent's conversations, the latest first.
+pub(crate) fn list(home: &ChibiHome) -> Result<Vec<Listed>, Failure> {
+    let failed = |error: ContextError| failure("cannot list the conversations", &error);
+    let mut listed = Vec::new();
+    for context in home.list().map_err(failed)? {
+        if !context.name.as_str().starts_with(PREFIX) {
+            continue;
+        }
+        let reader = Reader::open(home, &context.name).map_err(failed)?;
+        let last = reader.latest().next().and_then(Result::ok).map_or(0, |entry| entry.timestamp);
+        let project = reader
+            .meta()
+            .map_err(failed)?
+            .and_then(|meta| meta.other.get(PROJECT)?.as_str().map(str::to_owned));
+        listed.push(Listed {
+            name: context.name.to_string(),
+            project: project.unwrap_or_default(),
+            last_ms: i64::try_from(last).unwrap_or(0).saturating_mul(1000),
+        });
+    }
+    listed.sort_by(|left, right| (right.last_ms, &right.name).cmp(&(left.last_ms, &left.name)));
+    Ok(listed)
+}
+
+impl Keep {
+    /// Finds the conversation, or begins one with `opening`. Gives its history, and what had to be mended.
+    pub(crate) fn open(
+        home: ChibiHome,
+        which: &Which<'_>,
+        project: &Path,
+        model: &str,
+        opening: &str,
+    ) -> Result<(Keep, Loaded), Failure> {
+        let name = match which {
+            Which::New => {
+                let name = fresh_name(&home, project);
+                let keep = Keep {
+                    home,
+                    name,
+                    project: project.to_owned(),
+                    model: model.to_owned(),
+                    opening: Some(opening.to_owned()),
+                    context: None,
+                };
+                let loaded = Loaded { history: History::new(opening), repairs: Vec::new(), cuts: Vec::new() };
+                return Ok((keep, loaded));
+            }
+            Which::Last => last(&home, project)?,
+            Which::Named(name) => known(&home, name)?,
+        };
+        let context = Context::open(&home, &name, Wait::No)
+            .map_err(|error| failure("cannot go on with the conversation", &error))?;
+        let loaded = context.history();
+        let keep = Keep {
+            home,
+            name,
+            project: project.to_owned(),
+            model: model.to_owned(),
+            opening: None,
+            context: Some(context),
+        };
+        Ok((keep, loaded))
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.name.as_str()
+    }
+
+    pub(crate) fn home(&self) -> &ChibiHome {
+        &self.home
+    }
+
+    /// Where hooks may read what was said.
+    pub(crate) fn transcript(&self) -> PathBuf {
+        self.home.context(&self.name)
+    }
+
+    pub(crate) fn fresh_id(&self) -> ExchangeId {
+        ExchangeId(self.home.fresh_id().0)
+    }
+
+    pub(crate) fn set_model(&mut self, model: &str) {
+        model.clone_into(&mut self.model);
+    }
+
+    pub(crate) fn append(&mut self, record: &Record) -> Result<(), NotKept> {
+        let model = self.model.clone();
+        self.context()?.record(record, "user", &model)
+    }
+
+    fn context(&mut self) -> Result<&mut Context, NotKept> {
+        if self.context.is_none() {
+            let mut context = Context::open(&self.home, &self.name, Wait::No)?;
+            let mut meta = context.reader().meta()?.unwrap_or_default();
+            meta.other.insert(PROJECT.to_owned(), Value::String(self.project.display().to_string()));
+            context.set_meta(&meta)?;
+            if let Some(text) = self.opening.take() {
+                context.record(&Record::Opening { text }, "user", &self.model)?;
+            }
+            self.context = Some(context);
+        }
+        Ok(self.context.as_mut().expect("just made"))
+    }
+}
+
+/// What the user is told.
+pub(crate) fn failure(what: &str, error: &ContextError) -> Failure {
+    let failure = Failure::new(what).because(error);
+    match error {
+        ContextError::Locked { .. } => {
+            failure.exit_with(Exit::Locked).hint("without `--continue` a new one begins")
+        }
+        ContextError::Missing(_) => failure.hint("`agent contexts` lists them"),
+        error => match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        },
+    }
+}
+
+fn last(home: &ChibiHome, project: &Path) -> Result<ContextName, Failure> {
+    let here = project.display().to_string();
+    let found = list(home)?.into_iter().find(|listed| listed.project == here);
+    let none = || {
+        Failure::new("there is no conversation of this directory to go on with")
+            .hint("`agent contexts` lists all of them")
+    };
+    let found = found.ok_or_else(none)?;
+    ContextName::new(&found.name).map_err(|error| Failure::new("cannot go on").because(&error))
+}
+
+fn known(home: &ChibiHome, name: &str) -> Result<ContextName, Failure> {
+    let context = ContextName::new(name).map_err(|error| Failure::usage("cannot go on").because(&error))?;
+    if home.exists(&context) {
+        return Ok(context);
+    }
+    let names: Vec<String> = list(home)?.into_iter().map(|listed| listed.name).collect();
+    let near = kit::text::nearest(name, names.iter().map(String::as_str));
+    let hint =
+        near.map_or("`agent contexts` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
+    Err(Failure::new(format!("there is no conversation `{context}`")).hint(hint))
+}
+
+/// `agent-PROJECT-20261115-135800`, with a number behind it if that is taken.
+fn fresh_name(home: &ChibiHome, project: &Path) -> ContextName {
+    let folder = project.file_name().unwrap_or_default().to_string_lossy();
+    let folder: String = folder.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(24).collect();
+    let base = format!("{PREFIX}{folder}-{}", stamp(home.now()));
+    let mut names = (1..).map(|number| if number == 1 { base.clone() } else { format!("{base}-{number}") });
+    let name = names.find_map(|name| ContextName::new(&name).ok().filter(|name| !home.exists(name)));
+    name.expect("the names are plain, and there is no end of them")
+}
+
+/// The time in UTC, as `YYYYMMDD-HHMMSS`.
+fn stamp(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Years begin in March here, so that the leap day is the last; an era has 400 of them.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day_of_year = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, year) =
+        if month < 10 { (month + 3, era * 400 + year) } else { (month - 9, era * 400 + year + 1) };
+    format!("{year:04}{month:02}{day:02}-{:02}{:02}{:02}", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_told_as_a_calendar_has_it() {
+        assert_eq!(stamp(0), "19700101-000000");
+        assert_eq!(stamp(1_794_739_059), "20261115-103739");
+        assert_eq!(stamp(1_835_395_200), "20280229-000000");
+        assert_eq!(stamp(1_830_297_599), "20271231-235959");
+    }
+}

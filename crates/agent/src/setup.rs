@@ -1,0 +1,217 @@
+//! Puts a conversation together from flags, settings and the world: who is asked, with which tools, behind which guards,
+//! kept where. The one place that knows all parts.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use conversation::turn::{Budget, Spent};
+use conversation::window::{Limits, Relief};
+use kit::invocation::{Clock, Environment, place_failure};
+use kit::process::Cancel;
+use kit::{Exit, Failure, Invocation, Page, Places, places};
+use llm::Cost;
+use store::blobs::Digest;
+
+use crate::cli::Talk;
+use crate::config::{self, Config};
+use crate::desk::{Asks, Desk};
+use crate::errand::Errands;
+use crate::gate::{Answers, Gate, Guard, Person};
+use crate::hooks::Hooks;
+use crate::interrupt::Interrupt;
+use crate::keep::{self, Keep, Which};
+use crate::permission::{self, Mode};
+use crate::project::Project;
+use crate::sandbox::{Network, Policy, Sandbox};
+use crate::session::Session;
+use crate::toolbox::Toolbox;
+use crate::tools::{Workshop, bash, code};
+use crate::undo::Undo;
+use crate::voice::{Manner, Shown, Voice};
+use crate::{prompt, provider, servers};
+
+/// What is known of the world when a conversation starts.
+pub(crate) struct World {
+    pub(crate) env: Environment,
+    pub(crate) places: Places,
+    pub(crate) clock: Clock,
+    pub(crate) project: Project,
+    pub(crate) page: Page,
+    pub(crate) program: kit::invocation::Program,
+    /// Whether there is a person at a terminal who can be asked.
+    pub(crate) attended: bool,
+}
+
+impl World {
+    pub(crate) fn of(invocation: &Invocation) -> Result<World, Failure> {
+        let project = Project::open(&invocation.cwd).map_err(|error| {
+            Failure::new(format!("cannot work in `{}`", invocation.cwd.display())).because(&error)
+        })?;
+        Ok(World {
+            env: invocation.env.clone(),
+            places: invocation.places()?,
+            clock: invocation.clock.clone(),
+            project,
+            page: Page::of(invocation),
+            program: invocation.program.clone(),
+            attended: invocation.terminal.stdin && invocation.terminal.stderr,
+        })
+    }
+
+    /// What the agent keeps beside conversations.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.places.data.join("scrimp/agent")
+    }
+
+    /// Output that did not fit a result.
+    fn spill(&self) -> PathBuf {
+        self.places.cache.join("scrimp/agent")
+    }
+
+    /// The sandbox of this project. None if we cannot be run again.
+    pub(crate) fn sandbox(&self, network: Network) -> Option<Sandbox> {
+        let through = self.program.spoken().split(' ').skip(1).map(OsString::from).collect();
+        let write = vec![self.project.root().to_owned(), self.places.temp.clone()];
+        self.program.exe.clone().map(|exe| Sandbox::new(exe, through, Policy { write, network }))
+    }
+}
+
+/// A conversation, ready for its first prompt.
+pub(crate) fn session(
+    world: &World,
+    talk: &Talk,
+    manner: Manner,
+    interrupt: Interrupt,
+    invocation: &mut Invocation,
+) -> Result<Session, Failure> {
+    let config = config::load(&world.places)?;
+    let resolved = provider::resolved(&talk.provider, &world.env, &world.places)?;
+    let (client, mut warnings) = provider::client(&resolved, &world.env, &world.places)?;
+    warnings.extend(config.warnings.iter().cloned());
+    let asks = Asks {
+        model: resolved.model.value.clone(),
+        system: prompt::SYSTEM.to_owned(),
+        max_tokens: talk.max_tokens.unwrap_or(config.max_tokens),
+    };
+    let opening = prompt::opening(world.project.root());
+    let home = keep::home(&world.env, &world.places, &world.clock);
+    let (keep, loaded) = Keep::open(home, &which(talk), world.project.root(), &asks.model, &opening)?;
+    for repair in &loaded.repairs {
+        warnings.push(repair.to_string());
+    }
+    let hooks = Hooks {
+        table: config.hooks.clone(),
+        session: keep.name().to_owned(),
+        transcript: keep.transcript(),
+        project: world.project.root().to_owned(),
+        env: world.env.clone(),
+    };
+    let guard = guard(world, talk, &config)?;
+    let errands = Arc::new(Errands {
+        client: client.clone(),
+        asks: asks.clone(),
+        clock: world.clock.clone(),
+        opening,
+        place: OnceLock::new(),
+    });
+    let workshop = Arc::new(workshop(world, talk, &config, keep.name(), Arc::clone(&errands))?);
+    errands.settle(&workshop, &hooks, &guard);
+    let (offered, trouble) = servers::start(&config.servers, world.project.root(), &world.env);
+    warnings.extend(trouble);
+    let tools = Toolbox::new(Arc::clone(&workshop), &offered, None)?;
+    // From here on nothing fails: whoever fails before needs them.
+    let take = |stream: &mut Box<dyn Write + Send>| std::mem::replace(stream, Box::new(io::sink()));
+    let (out, err) = (take(&mut invocation.stdout), take(&mut invocation.stderr));
+    let mut voice = Voice::new(out, err, manner, talk.verbose);
+    voice.show(&Shown::Opened { context: keep.name(), model: &asks.model });
+    warnings.iter().for_each(|warning| voice.warn(warning));
+    let desk = Desk {
+        client,
+        asks,
+        tools,
+        gate: Gate { hooks, workshop, guard },
+        keep,
+        voice,
+        clock: world.clock.clone(),
+        cancel: Cancel::default(),
+        aside: Vec::new(),
+        calls: Default::default(),
+        compact: config.compact,
+        went_on: false,
+    };
+    Ok(Session {
+        desk,
+        history: loaded.history,
+        limits: Limits { relief: Relief::Exchanges, ..Limits::default() },
+        budget: Budget { cost: talk.max_usd.and_then(Cost::from_dollars), ..Budget::default() },
+        interrupt,
+        total: Spent::default(),
+        data: world.data(),
+        spoken: world.program.spoken(),
+    })
+}
+
+fn which(talk: &Talk) -> Which<'_> {
+    match (&talk.resume, talk.go_on) {
+        (Some(name), _) => Which::Named(name),
+        (None, true) => Which::Last,
+        (None, false) => Which::New,
+    }
+}
+
+/// Where nobody can be asked, only reading is allowed, unless somebody said otherwise in so many words.
+fn guard(world: &World, talk: &Talk, config: &Config) -> Result<Arc<Mutex<Guard>>, Failure> {
+    let attended = world.attended && !talk.json;
+    let fallback = if attended { config.permission.unwrap_or(Mode::Ask) } else { Mode::ReadOnly };
+    let mode = talk.permission().unwrap_or(fallback);
+    let data = private(&world.data(), world)?;
+    let spill = private(&world.spill(), world)?;
+    let settings = permission::Settings::new(mode, config.rules.clone())
+        .map_err(|error| Failure::new("the rules cannot be used").because(&error).exit_with(Exit::Usage))?;
+    let mut settings = settings.readable(&spill);
+    let digest = Digest::of(world.project.root().as_os_str().as_encoded_bytes()).to_string();
+    let answers = Answers(data.join(format!("allowed-{}.json", &digest[..16])));
+    answers.read().into_iter().for_each(|answer| settings.recall(answer));
+    let editor = ["VISUAL", "EDITOR"].into_iter().find_map(|name| world.env.text(name)).map(str::to_owned);
+    let person = attended.then(|| Person { page: world.page.clone(), editor, scratch: data.clone() });
+    Ok(Arc::new(Mutex::new(Guard { settings, person, answers })))
+}
+
+fn workshop(
+    world: &World,
+    talk: &Talk,
+    config: &Config,
+    name: &str,
+    errands: Arc<Errands>,
+) -> Result<Workshop, Failure> {
+    let mut workshop = Workshop::new(world.project.clone(), &world.spill());
+    workshop.environment = bash::environment(&world.env);
+    let network = if talk.network || config.network { Network::Open } else { Network::Closed };
+    if config.sandbox && !talk.no_sandbox {
+        let sandbox = world.sandbox(network);
+        // A guard that cannot stand is told, not left out.
+        let missing =
+            || Failure::new("there can be no sandbox: we do not know our own file").hint("`--no-sandbox`");
+        workshop.sandbox = Some(sandbox.ok_or_else(missing)?);
+    }
+    workshop.undo = Some(Mutex::new(undo(&world.data(), name, world.project.root())?));
+    let root = world.project.root();
+    workshop.index =
+        code::Socket::find(root, &world.places.temp, world.places.uid).map(|socket| Box::new(socket) as _);
+    workshop.subagent = Some(errands);
+    Ok(workshop)
+}
+
+/// What files were before this conversation changed them.
+pub(crate) fn undo(data: &Path, name: &str, project: &Path) -> Result<Undo, Failure> {
+    Undo::open(&data.join("undo"), name, project)
+        .map_err(|error| Failure::new("cannot keep what files were before they are changed").because(&error))
+}
+
+fn private(path: &Path, world: &World) -> Result<PathBuf, Failure> {
+    places::private_dir(path, world.places.uid)
+        .map_err(|error| place_failure("cannot make a place for what the agent keeps", &error))?;
+    Ok(path.to_owned())
+}

@@ -1,0 +1,94 @@
+//! Going on with a conversation: the last one here, one by name, and none at all.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use testkit::{PATIENCE, until};
+
+use crate::rig::{Rig, says, words};
+
+#[test]
+fn the_last_conversation_of_this_directory_goes_on_and_no_other() {
+    let rig = Rig::new([says("one"), says("other"), says("two")]);
+    let _ = rig.home.clock().set(1_800_000_000_000);
+    let _ = rig.run(&["first"]).ok();
+    let _ = rig.home.clock().set(1_800_000_100_000);
+    let elsewhere = rig.home.path().join("q");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let output = rig.home.run(rig.command(&["elsewhere"]).current_dir(&elsewhere)).ok();
+    assert_eq!(output.stdout, "other\n");
+    let _ = rig.run(&["-c", "second"]).ok();
+    let requests = rig.requests();
+    let all: Vec<String> = requests[2]["messages"].as_array().unwrap().iter().map(words).collect();
+    assert_eq!(all.len(), 3);
+    assert!(all[0].ends_with("first") && all[1] == "one" && all[2] == "second", "{all:?}");
+}
+
+#[test]
+fn a_conversation_goes_on_by_its_name_which_the_list_tells() {
+    let rig = Rig::new([says("one"), says("two")]);
+    let _ = rig.run(&["first"]).ok();
+    let listed = rig.home.run(rig.home.command(testkit::bin("agent")).args(["contexts", "--json"])).ok();
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let name = listed["contexts"][0]["context"].as_str().unwrap();
+    assert!(name.starts_with("agent-p-"), "{name}");
+    assert_eq!(listed["contexts"][0]["project"], rig.project().to_str().unwrap());
+    let _ = rig.run(&["--resume", name, "second"]).ok();
+    assert_eq!(rig.requests()[1]["messages"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn nothing_to_go_on_with_is_said_with_what_to_do() {
+    let rig = Rig::new([]);
+    let output = rig.run(&["--continue", "x"]);
+    assert_eq!((output.code, output.stdout.as_str()), (1, ""));
+    assert!(
+        output.stderr.starts_with("error: there is no conversation of this directory to go on with\nhint: "),
+        "{}",
+        output.stderr
+    );
+    let output = rig.run(&["--resume", "agent-nope", "x"]);
+    assert!(
+        output.code == 1 && output.stderr.contains("no conversation `agent-nope`"),
+        "{}",
+        output.transcript()
+    );
+    let output = rig.run(&["--resume", "../../etc", "x"]);
+    assert!(output.code == 2 && output.stderr.contains("no name for a context"), "{}", output.transcript());
+}
+
+#[test]
+fn a_conversation_that_somebody_works_with_is_not_taken_from_them() {
+    let rig = Rig::new([says("one"), says("slow").pause_at("sl", Duration::from_secs(600))]);
+    let _ = rig.run(&["first"]).ok();
+    let mut child = rig
+        .command(&["-c", "second"])
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(until(PATIENCE, || rig.server.requests().len() == 2));
+    let output = rig.run(&["-c", "third"]);
+    assert_eq!(output.code, 5, "{}", output.transcript());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    drop(rig.server.finish());
+}
+
+#[test]
+fn nothing_is_written_into_the_project() {
+    let rig = Rig::new([says("one")]);
+    let _ = rig.run(&["first"]).ok();
+    assert_eq!(std::fs::read_dir(rig.project()).unwrap().count(), 0);
+    drop(rig.requests());
+}
+
+#[test]
+fn what_is_kept_is_for_us_alone() {
+    let rig = Rig::new([says("one")]);
+    let _ = rig.run(&["first"]).ok();
+    let open =
+        rig.home.run(rig.home.command("find").args([".chibi", ".local/share/scrimp", "-perm", "/077"]));
+    assert_eq!(open.stdout, "", "{}", open.transcript());
+    drop(rig.requests());
+}

@@ -1,0 +1,137 @@
+//! Settings, findings, and command lines that are not understood.
+
+use testkit::bin;
+
+use crate::rig::{Rig, calls, results, says};
+
+fn rig() -> Rig {
+    Rig::new([])
+}
+
+fn run(rig: &Rig, args: &[&str]) -> testkit::Output {
+    rig.home.run(rig.home.command(bin("agent")).args(args).current_dir(rig.project()))
+}
+
+#[test]
+fn the_settings_file_is_written_once_and_changes_nothing() {
+    let rig = rig();
+    let output = run(&rig, &["config", "init"]).ok();
+    assert!(output.stdout.starts_with("wrote ~/.config/scrimp/config.toml\n"), "{}", output.stdout);
+    let output = run(&rig, &["config", "init"]);
+    assert!(output.code == 1 && output.stderr.contains("already there"), "{}", output.transcript());
+    let output = run(&rig, &["config", "show"]).ok();
+    assert!(
+        output.stdout.contains("provider    anthropic  (") && !output.stdout.contains("warning"),
+        "{}",
+        output.stdout
+    );
+}
+
+#[test]
+fn settings_that_are_broken_are_named_and_those_that_are_unknown_are_told() {
+    let rig = Rig::new([says("Ok.")]);
+    rig.home.write(".config/scrimp/config.toml", "[agent]\nsandbx = false\n");
+    let output = rig.run(&["hi"]).ok();
+    assert!(
+        output.stderr.contains("warning: unknown key `agent.sandbx`; did you mean `sandbox`?"),
+        "{}",
+        output.stderr
+    );
+    rig.home.write(".config/scrimp/config.toml", "[agent]\nmax_tokens = = 3\n");
+    let output = rig.run(&["hi"]);
+    assert!(
+        output.code != 0 && output.stderr.contains("config.toml") && output.stderr.contains("line 2"),
+        "{}",
+        output.transcript()
+    );
+    drop(rig.requests());
+}
+
+#[test]
+fn rules_hold_in_both_directions() {
+    let bash = |command: &str| calls("bash", &serde_json::json!({"command": command}));
+    let rig = Rig::new([bash("touch one"), bash("touch two"), says("Ok.")]);
+    rig.home.write(
+        ".config/scrimp/config.toml",
+        "[[agent.rules]]\ntool = \"bash\"\ncommand = \"touch one\"\nverdict = \"allow\"\n\
+         [[agent.rules]]\ntool = \"bash\"\ncommand = \"touch two\"\nverdict = \"deny\"\n",
+    );
+    let _ = rig.run(&["--permission", "ask", "go"]).ok();
+    assert!(rig.project().join("one").exists() && !rig.project().join("two").exists());
+    let requests = rig.requests();
+    assert!(results(&requests[2])[0].0.contains("a rule of the user forbids it"));
+}
+
+#[test]
+fn a_command_behind_the_wall_writes_only_where_it_may() {
+    let command = "touch here && touch \"$HOME/there\"; echo > /dev/tcp/127.0.0.1/9";
+    let bash = || calls("bash", &serde_json::json!({"command": command}));
+    let rig = Rig::new([bash(), says("Ok."), bash(), says("Ok.")]);
+    let _ = rig.run(&["--permission", "all", "go"]).ok();
+    assert!(rig.project().join("here").exists() && !rig.home.path().join("there").exists());
+    let _ = rig.run(&["--permission", "all", "--no-sandbox", "go"]).ok();
+    assert!(rig.home.path().join("there").exists());
+    drop(rig.requests());
+}
+
+#[test]
+fn the_doctor_says_what_is_missing_and_what_holds() {
+    let rig = rig();
+    let output = run(&rig, &["doctor"]).ok();
+    assert!(
+        output.stdout.contains("warn  provider    anthropic, claude-opus-5-5: no key"),
+        "{}",
+        output.stdout
+    );
+    assert!(
+        output
+            .stdout
+            .contains("sandbox     writing outside of the project and the temporary directory: refused"),
+        "{}",
+        output.stdout
+    );
+    let output = run(&rig, &["doctor", "--json"]).ok();
+    assert!(serde_json::from_str::<serde_json::Value>(&output.stdout).unwrap()["checks"].is_array());
+}
+
+#[test]
+fn wrong_usage_is_two_and_says_what_was_meant() {
+    let rig = rig();
+    for (args, said) in [
+        (&["--modle", "x"][..], "did you mean `--model`?"),
+        (&["--permission", "yolo", "x"], "possible values: read-only, ask, edits, all"),
+        (&["--provider", "antropic", "x"], "did you mean `anthropic`?"),
+        (&["--provider", "openai", "x"], "name one with `--model`"),
+        (&["--api-url", "ftp://x", "x"], "error: "),
+    ] {
+        let output = run(&rig, args);
+        assert!(output.code != 0 && output.stderr.contains(said), "{args:?}: {}", output.transcript());
+    }
+    assert_eq!(run(&rig, &["--modle", "x"]).code, 2);
+}
+
+#[test]
+fn a_key_is_sent_and_never_shown() {
+    let key = "sk-ant-secret-123";
+    let rig =
+        Rig::new([testkit::model::Wire::Anthropic.failure(400, "invalid_request_error", key), says("Ok.")]);
+    let mut command = rig.command(&["-v", "hi"]);
+    let output = rig.home.run(command.env("ANTHROPIC_API_KEY", key));
+    assert!(!output.transcript().contains(key), "{}", output.transcript());
+    let mut command = rig.command(&["hi"]);
+    let _ = rig.home.run(command.env("ANTHROPIC_API_KEY", key)).ok();
+    let requests = rig.server.finish();
+    assert_eq!(requests[1].header("x-api-key"), Some(key));
+    let kept = rig.home.run(rig.home.command("grep").args(["-r", key, "."]));
+    assert_eq!(kept.stdout, "", "no file holds it");
+}
+
+#[test]
+fn money_has_an_end() {
+    let dear = || testkit::model::turn().call("list_files", &serde_json::json!({})).usage(1_000_000, 1000);
+    let rig = Rig::new([dear().stream(testkit::model::Wire::Anthropic)]);
+    let output = rig.run(&["--max-usd", "0.5", "--model", "claude-opus-5-5", "go"]);
+    assert_eq!(output.code, 4, "{}", output.transcript());
+    assert!(output.stderr.contains("the limit of $0.5000 is reached"), "{}", output.stderr);
+    drop(rig.requests());
+}

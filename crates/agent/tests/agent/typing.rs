@@ -1,0 +1,200 @@
+//! A person at a real terminal.
+
+use std::time::Duration;
+
+use serde_json::json;
+use testkit::model::turn;
+use testkit::terminal::{Key, Size, Terminal};
+use testkit::{PATIENCE, bin, until};
+
+use crate::rig::{Rig, calls, results, says, stream, words};
+
+const SIZE: Size = Size { rows: 40, cols: 100 };
+
+/// The agent in the home itself.
+fn open(rig: &Rig, args: &[&str]) -> Terminal {
+    let url = rig.server.url();
+    let terminal = Terminal::spawn(&rig.home, bin("agent"), &[&["--api-url", &url], args].concat(), SIZE);
+    terminal.wait_for("/help says what can be typed", PATIENCE);
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    terminal
+}
+
+fn enter(terminal: &Terminal, line: &str) {
+    terminal.send(line);
+    terminal.key(Key::Enter);
+}
+
+#[test]
+fn a_conversation_at_a_terminal_from_the_first_line_to_the_last() {
+    let rig = Rig::new([stream(turn().say("Hello.").usage(1200, 300)), says("Yes.")]);
+    let mut terminal = open(&rig, &[]);
+    let screen = terminal.screen();
+    assert!(
+        screen.contains("asks before it changes anything")
+            && screen.contains("sandbox: writes only here, no network"),
+        "{screen}"
+    );
+    enter(&terminal, "");
+    enter(&terminal, "hi there");
+    let screen = terminal.wait_for("300 out", PATIENCE);
+    assert!(screen.contains("Hello.\n") && screen.contains("1 request · 1.2k in · 300 out"), "{screen}");
+    enter(&terminal, "/cost");
+    terminal.wait_for("  1 request · 1.2k in", PATIENCE);
+    enter(&terminal, "/hlep");
+    terminal.wait_for("did you mean `/help`?", PATIENCE);
+    enter(&terminal, "/help");
+    terminal.wait_for("take back the last exchange", PATIENCE);
+    enter(&terminal, "still there?");
+    terminal.wait_for("Yes.", PATIENCE);
+    enter(&terminal, "exit");
+    assert_eq!(terminal.exit_code(PATIENCE), 0);
+    let requests = rig.requests();
+    assert_eq!(requests.len(), 2);
+    assert_eq!(words(&requests[1]["messages"][2]), "still there?");
+}
+
+#[test]
+fn an_edit_is_shown_before_it_is_done_and_one_key_decides() {
+    let edit = |new: &str| calls("edit_file", &json!({"path": "a.txt", "old_str": "one", "new_str": new}));
+    let rig = Rig::new([
+        edit("two"),
+        says("No then."),
+        edit("three"),
+        says("Thanks."),
+        edit("four"),
+        says("Gone."),
+    ]);
+    rig.home.write("a.txt", "zero\none\nlast\n");
+    let terminal = open(&rig, &[]);
+    enter(&terminal, "change it");
+    let screen = terminal.wait_for("[y]es [n]o [a]lways", PATIENCE);
+    assert!(
+        screen.contains("- one") && screen.contains("+ two") && screen.contains("change a.txt?"),
+        "{screen}"
+    );
+    terminal.send("n");
+    terminal.wait_for("No then.", PATIENCE);
+    assert_eq!(rig.home.read("a.txt"), "zero\none\nlast\n");
+    enter(&terminal, "do it");
+    terminal.wait_for("+ three", PATIENCE);
+    terminal.send("a");
+    terminal.wait_for("Thanks.", PATIENCE);
+    assert_eq!(rig.home.read("a.txt"), "zero\nthree\nlast\n");
+    enter(&terminal, "again");
+    terminal.wait_for("Gone.", PATIENCE);
+    let requests = rig.server.requests();
+    assert!(results(&requests[1].json())[0].0.contains("The user said no"));
+    assert!(
+        results(&requests[5].json())[0].0.contains("old_str is not in a.txt"),
+        "always: it was not asked again"
+    );
+    drop(terminal);
+    drop(rig.requests());
+}
+
+#[test]
+fn what_was_done_is_taken_back_with_its_words() {
+    let edit = calls("edit_file", &json!({"path": "a.txt", "old_str": "one", "new_str": "two"}));
+    let rig = Rig::new([says("Hi."), edit, says("Done."), says("What?")]);
+    rig.home.write("a.txt", "one\n");
+    let terminal = open(&rig, &["--permission", "edits"]);
+    enter(&terminal, "hello");
+    terminal.wait_for("Hi.", PATIENCE);
+    enter(&terminal, "change it");
+    terminal.wait_for("Done.", PATIENCE);
+    assert_eq!(rig.home.read("a.txt"), "two\n");
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    enter(&terminal, "/undo");
+    let screen = terminal.wait_for("restored    a.txt", PATIENCE);
+    assert!(screen.contains("taken back: change it"), "{screen}");
+    assert_eq!(rig.home.read("a.txt"), "one\n");
+    enter(&terminal, "/rewind 9");
+    terminal.wait_for("there are only 1 exchanges", PATIENCE);
+    enter(&terminal, "and now?");
+    terminal.wait_for("What?", PATIENCE);
+    drop(terminal);
+    let requests = rig.requests();
+    let all: Vec<String> = requests[3]["messages"].as_array().unwrap().iter().map(words).collect();
+    assert_eq!((all.len(), all[1].as_str(), all[2].as_str()), (3, "Hi.", "and now?"));
+}
+
+#[test]
+fn control_c_interrupts_once_and_leaves_twice() {
+    let slow = || says("one two three").pause_at("two ", Duration::from_secs(600));
+    let rig = Rig::new([slow(), says("Ok."), slow()]);
+    let mut terminal = open(&rig, &[]);
+    enter(&terminal, "first");
+    terminal.wait_for("one two", PATIENCE);
+    terminal.key(Key::Ctrl('c'));
+    terminal.wait_for("error: interrupted", PATIENCE);
+    enter(&terminal, "second");
+    terminal.wait_for("Ok.", PATIENCE);
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    terminal.key(Key::Ctrl('c'));
+    terminal.wait_for("Ctrl-C again", PATIENCE);
+    terminal.key(Key::Ctrl('c'));
+    assert_eq!(terminal.exit_code(PATIENCE), 130);
+    // The third reply was for nobody.
+    let requests = rig.server.requests();
+    assert_eq!(requests.len(), 2);
+    let second: Vec<String> = requests[1].json()["messages"].as_array().unwrap().iter().map(words).collect();
+    assert!(second[1].starts_with("one two"), "what was read stays: {second:?}");
+    std::mem::forget(rig.server);
+}
+
+#[test]
+fn a_question_is_ended_by_an_interrupt() {
+    let rig = Rig::new([calls("bash", &json!({"command": "touch made"}))]);
+    let terminal = open(&rig, &[]);
+    enter(&terminal, "go");
+    terminal.wait_for("run `touch made`? [y]es [n]o [a]lways", PATIENCE);
+    terminal.key(Key::Ctrl('c'));
+    terminal.wait_for("error: interrupted", PATIENCE);
+    assert!(!rig.home.path().join("made").exists());
+    drop(terminal);
+    drop(rig.requests());
+}
+
+#[test]
+fn several_lines_are_one_prompt_and_words_are_completed() {
+    let rig = Rig::new([says("Ok.")]);
+    rig.home.write("notes/readme.txt", "");
+    let terminal = open(&rig, &[]);
+    enter(&terminal, "first \\");
+    terminal.send("look at notes/re");
+    terminal.key(Key::Tab);
+    terminal.wait_for("notes/readme.txt", PATIENCE);
+    terminal.key(Key::Enter);
+    terminal.wait_for("Ok.", PATIENCE);
+    enter(&terminal, "/cle");
+    terminal.wait_for("did you mean", PATIENCE);
+    drop(terminal);
+    assert!(words(&rig.requests()[0]["messages"][0]).ends_with("first \nlook at notes/readme.txt"));
+}
+
+#[test]
+fn nothing_a_model_says_drives_the_terminal() {
+    let rig = Rig::new([says("evil \u{1b}[2J\u{1b}]0;title\u{7} words")]);
+    let terminal = open(&rig, &[]);
+    enter(&terminal, "hi");
+    let screen = terminal.wait_for("words", PATIENCE);
+    assert!(screen.contains("/help says what can be typed"), "the screen was not cleared: {screen}");
+    drop(terminal);
+    drop(rig.requests());
+}
+
+#[test]
+fn a_new_conversation_begins_when_it_is_told_to() {
+    let rig = Rig::new([says("One."), says("Two.")]);
+    let terminal = open(&rig, &[]);
+    enter(&terminal, "first");
+    terminal.wait_for("One.", PATIENCE);
+    enter(&terminal, "/clear");
+    terminal.wait_for("a new conversation: agent-", PATIENCE);
+    enter(&terminal, "second");
+    terminal.wait_for("Two.", PATIENCE);
+    assert!(until(PATIENCE, || rig.server.requests().len() == 2));
+    drop(terminal);
+    assert_eq!(rig.requests()[1]["messages"].as_array().unwrap().len(), 1);
+}

@@ -1,0 +1,146 @@
+//! Contexts as a whole: making, listing, renaming, destroying. A context is there complete or not at all. Knows nothing of
+//! turns.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use store::Durability;
+
+use super::fault::{At, found};
+use super::hold::{self, Hold};
+use super::home::make_dir;
+use super::transcript::Writer;
+use super::{
+    ChibiHome, Context, ContextError, ContextName, Entry, EntryKind, Meta, State, Status, Wait, meta, usage,
+    window,
+};
+
+/// One row of a list of contexts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    pub name: ContextName,
+    pub status: Status,
+}
+
+impl ChibiHome {
+    /// Every context, by name.
+    pub fn list(&self) -> Result<Vec<Listed>, ContextError> {
+        let contexts = self.contexts();
+        let mut listed = Vec::new();
+        for entry in found(fs::read_dir(&contexts)).at("list", &contexts)?.into_iter().flatten() {
+            let entry = entry.at("list", &contexts)?;
+            let name = entry.file_name().to_str().and_then(|name| ContextName::new(name).ok());
+            if let Some(name) = name.filter(|_| entry.path().is_dir()) {
+                listed.push(Listed { status: hold::status(&entry.path())?, name });
+            }
+        }
+        listed.sort_by(|left, right| left.name.cmp(&right.name));
+        Ok(listed)
+    }
+
+    pub fn exists(&self, name: &ContextName) -> bool {
+        self.context(name).is_dir()
+    }
+
+    /// The new name must be free. What the context cost goes with it.
+    pub fn rename(&self, old: &ContextName, new: &ContextName, wait: Wait) -> Result<(), ContextError> {
+        let (from, to) = (self.existing(old)?, self.context(new));
+        let _hold = Hold::take(&from, old, wait, self.clock())?;
+        let _lock = self.lock("renames a context")?;
+        if to.exists() {
+            return Err(ContextError::Exists(new.clone()));
+        }
+        fs::rename(&from, &to).at("rename", &from)?;
+        State::update_locked(self, |state| state.renamed(old, new))?;
+        usage::renamed(self, old, new)?;
+        let heartbeat = to.join(".lock");
+        found(fs::remove_file(&heartbeat)).map(drop).at("remove", &heartbeat)
+    }
+
+    /// Removes a context for ever. If it was the current one, the previous takes its place, or `default`.
+    pub fn destroy(&self, name: &ContextName, wait: Wait) -> Result<(), ContextError> {
+        let folder = self.existing(name)?;
+        let gone = self.contexts().join(format!(".gone-{:032x}", self.bits()));
+        {
+            let _hold = Hold::take(&folder, name, wait, self.clock())?;
+            let _lock = self.lock("destroys a context")?;
+            fs::rename(&folder, &gone).at("destroy", &folder)?;
+            State::update_locked(self, |state| state.destroyed(name, |other| self.exists(other)))?;
+        }
+        remove(&gone).at("remove", &gone)?;
+        Ok(())
+    }
+
+    fn existing(&self, name: &ContextName) -> Result<PathBuf, ContextError> {
+        match self.exists(name) {
+            true => Ok(self.context(name)),
+            false => Err(ContextError::Missing(name.clone())),
+        }
+    }
+}
+
+/// Makes and registers the context if there is none. Does not hold it.
+pub(super) fn ensure(home: &ChibiHome, name: &ContextName) -> Result<(), ContextError> {
+    if home.exists(name) && State::load(home)?.0.contexts.contains(name) {
+        return Ok(());
+    }
+    let anchor =
+        Entry::of_system(home.fresh_id(), home.now(), EntryKind::ContextCreated, name, "Context created");
+    match make(home, name, &[anchor], |_| Ok(())) {
+        Err(ContextError::Exists(_)) | Ok(()) => State::update(home, |state| state.register(name)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a context of these entries; `furnish` adds files before anybody can see it.
+pub(super) fn make(
+    home: &ChibiHome,
+    name: &ContextName,
+    entries: &[Entry],
+    furnish: impl FnOnce(&Path) -> Result<(), ContextError>,
+) -> Result<(), ContextError> {
+    let _lock = home.lock("makes a context")?;
+    let contexts = home.contexts();
+    make_dir(&contexts)?;
+    sweep(&contexts);
+    let folder = home.context(name);
+    if folder.exists() {
+        return Err(ContextError::Exists(name.clone()));
+    }
+    let unborn = contexts.join(format!(".new-{:032x}", home.bits()));
+    make_dir(&unborn)?;
+    meta::save(&unborn, &Meta { created_at: home.now(), ..Meta::default() })?;
+    Writer::open(&unborn)?.0.append(entries, Durability::Fsync)?;
+    store::replace(&unborn.join("context.jsonl"), &window::text(entries), Durability::Fsync)?;
+    furnish(&unborn)?;
+    fs::rename(&unborn, &folder).at("make", &folder)?;
+    State::update_locked(home, |state| state.register(name))
+}
+
+impl Context {
+    /// See [`ChibiHome::destroy`]; for one that is held already.
+    pub fn destroy(self) -> Result<(), ContextError> {
+        let (home, name) = (self.home.clone(), self.name().clone());
+        drop(self);
+        home.destroy(&name, Wait::No)
+    }
+}
+
+/// Removes what was left behind half made or half destroyed. Whoever makes a context holds the home's lock, as we do.
+fn sweep(contexts: &Path) {
+    for entry in fs::read_dir(contexts).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        if name.to_str().is_some_and(|name| name.starts_with(".new-") || name.starts_with(".gone-")) {
+            // What cannot be removed now is tried again the next time.
+            let _ = remove(&entry.path());
+        }
+    }
+}
+
+/// A link goes, and not what it leads to.
+fn remove(path: &Path) -> std::io::Result<()> {
+    match fs::symlink_metadata(path)?.is_dir() {
+        true => fs::remove_dir_all(path),
+        false => fs::remove_file(path),
+    }
+}

@@ -1,0 +1,121 @@
+//! Looking at a context without holding it: whoever works with it now is not disturbed, and nothing is written.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::fault::{At, found};
+use super::home::read_text;
+use super::transcript::Transcript;
+use super::{
+    ChibiHome, ContextError, ContextName, Document, Entry, EntryId, Filters, Meta, Query, Status, hold, meta,
+    window,
+};
+
+#[derive(Debug, Clone)]
+pub struct Reader {
+    name: ContextName,
+    folder: PathBuf,
+}
+
+impl Reader {
+    pub fn open(home: &ChibiHome, name: &ContextName) -> Result<Reader, ContextError> {
+        let reader = Reader { name: name.clone(), folder: home.context(name) };
+        match reader.folder.is_dir() {
+            true => Ok(reader),
+            false => Err(ContextError::Missing(name.clone())),
+        }
+    }
+
+    pub fn name(&self) -> &ContextName {
+        &self.name
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub fn local_file(&self) -> PathBuf {
+        self.folder.join("local.toml")
+    }
+
+    pub fn status(&self) -> Result<Status, ContextError> {
+        hold::status(&self.folder)
+    }
+
+    /// None if there is none that can be read.
+    pub fn meta(&self) -> Result<Option<Meta>, ContextError> {
+        meta::load(&self.folder)
+    }
+
+    /// None if there is no such text.
+    pub fn document(&self, document: Document) -> Result<Option<String>, ContextError> {
+        read_text(&self.folder.join(document.file_name()))
+    }
+
+    /// What a model would be shown now.
+    pub fn window(&self) -> Result<Vec<Entry>, ContextError> {
+        let kept = match self.dirty_file().exists() {
+            true => None,
+            false => self.window_bytes()?.and_then(|bytes| window::parse(&bytes)),
+        };
+        kept.map_or_else(|| self.rebuilt_window(), Ok)
+    }
+
+    /// Every entry ever, oldest first. Lines that are no entries are left out.
+    pub fn entries(&self) -> Result<impl Iterator<Item = Result<Entry, ContextError>>, ContextError> {
+        self.transcript().forwards()
+    }
+
+    /// Every entry ever, newest first.
+    pub fn latest(&self) -> impl Iterator<Item = Result<Entry, ContextError>> {
+        self.transcript().backwards()
+    }
+
+    /// The newest entries, at most so many, that have all words of the query. `filters` may be consulted or not; what is
+    /// found is the same.
+    pub fn search(&self, query: &Query, most: usize, filters: Filters) -> Result<Vec<Entry>, ContextError> {
+        let _ = filters;
+        let mut found = Vec::new();
+        for entry in self.latest() {
+            let entry = entry?;
+            if found.len() == most {
+                break;
+            }
+            if query.matches(&entry.content) {
+                found.push(entry);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The entry of this id, wherever in the transcript it is.
+    pub fn entry(&self, id: &EntryId) -> Result<Option<Entry>, ContextError> {
+        self.latest().find(|entry| entry.as_ref().map_or(true, |entry| entry.id == *id)).transpose()
+    }
+
+    pub(super) fn rebuilt_window(&self) -> Result<Vec<Entry>, ContextError> {
+        window::rebuild(self.latest())
+    }
+
+    pub(super) fn window_bytes(&self) -> Result<Option<Vec<u8>>, ContextError> {
+        let path = self.window_file();
+        found(fs::read(&path)).at("read", &path)
+    }
+
+    pub(super) fn window_file(&self) -> PathBuf {
+        self.folder.join("context.jsonl")
+    }
+
+    /// The original's sign that the window must be made again.
+    pub(super) fn dirty_file(&self) -> PathBuf {
+        self.folder.join(".dirty")
+    }
+
+    pub(super) fn transcript(&self) -> Transcript {
+        Transcript::of(&self.folder)
+    }
+
+    pub(super) fn at(name: ContextName, folder: PathBuf) -> Reader {
+        Reader { name, folder }
+    }
+}

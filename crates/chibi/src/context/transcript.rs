@@ -1,0 +1,162 @@
+//! The authoritative log of one context: entries are appended to `active.jsonl`, which becomes a read-only partition when
+//! the policy says so. Nothing is ever rewritten. Knows lines and files; what an entry means to a window it does not know.
+
+mod active;
+mod backwards;
+mod manifest;
+mod partition;
+mod read;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use store::Durability;
+
+use super::fault::At;
+use super::home::make_dir;
+use super::{ContextError, Entry};
+
+use active::Active;
+use manifest::Manifest;
+pub(super) use read::{Backwards, Forwards};
+
+/// When the active partition is closed. It holds from the next append on, whatever an older manifest says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Policy {
+    pub max_entries: u64,
+    pub max_age_seconds: u64,
+    /// By the estimate that every tool uses.
+    pub max_tokens: Option<u64>,
+    pub filters: Filters,
+}
+
+/// Whether closed partitions get filters and searches consult them. What is found is the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filters {
+    Consult,
+    Ignore,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Policy { max_entries: 1000, max_age_seconds: 2_592_000, max_tokens: None, filters: Filters::Consult }
+    }
+}
+
+/// Where the files of a transcript are.
+#[derive(Debug, Clone)]
+pub(super) struct Transcript {
+    folder: PathBuf,
+}
+
+/// The transcript of a context that we hold.
+#[derive(Debug)]
+pub(super) struct Writer {
+    transcript: Transcript,
+    active: Active,
+}
+
+impl Transcript {
+    pub(super) fn of(context: &Path) -> Transcript {
+        Transcript { folder: context.join("transcript") }
+    }
+
+    pub(super) fn active_file(&self) -> PathBuf {
+        self.folder.join("active.jsonl")
+    }
+
+    /// Every entry, oldest first.
+    pub(super) fn forwards(&self) -> Result<Forwards, ContextError> {
+        let mut files = self.partition_files()?;
+        files.push(self.active_file());
+        Ok(Forwards::new(files))
+    }
+
+    /// Every entry, newest first.
+    pub(super) fn backwards(&self) -> Backwards {
+        Backwards::new(self.clone())
+    }
+
+    /// Oldest first, as far as they are there.
+    fn partition_files(&self) -> Result<Vec<PathBuf>, ContextError> {
+        let (manifest, _) = self.manifest()?;
+        Ok(manifest.partitions.iter().map(|partition| self.folder.join(&partition.file)).collect())
+    }
+
+    /// With what an interrupted rotation did not write down.
+    fn manifest(&self) -> Result<(Manifest, Vec<String>), ContextError> {
+        let (mut manifest, mut notes) = Manifest::load(&self.folder)?;
+        // A rotation ends by making the next active file.
+        if manifest.is_none() || !self.active_file().exists() {
+            let known = manifest.get_or_insert_default();
+            let adopted = known.adopt(&self.folder)?;
+            notes.extend(adopted.iter().map(|file| format!("`{file}` was in no manifest: listed again")));
+        }
+        Ok((manifest.unwrap_or_default(), notes))
+    }
+}
+
+impl Writer {
+    /// Heals what a crash left: a torn last line, a rotation that did not end. Reads the end of the active partition, no
+    /// more. The notes say what was healed.
+    pub(super) fn open(context: &Path) -> Result<(Writer, Vec<String>), ContextError> {
+        let transcript = Transcript::of(context);
+        make_dir(&transcript.folder.join("partitions"))?;
+        let mut notes = Vec::new();
+        let path = transcript.active_file();
+        if !path.exists() {
+            let (manifest, found) = transcript.manifest()?;
+            if !manifest.partitions.is_empty() {
+                manifest.save(&transcript.folder)?;
+            }
+            notes.extend(found);
+        }
+        let (active, dropped) = Active::open(&path)?;
+        if dropped > 0 {
+            notes.push(format!(
+                "`{}`: {dropped} bytes of an unfinished entry were moved aside",
+                path.display()
+            ));
+        }
+        Ok((Writer { transcript, active }, notes))
+    }
+
+    /// One write, and one fsync if asked. After an error the transcript is as it was.
+    pub(super) fn append(&mut self, entries: &[Entry], durability: Durability) -> Result<(), ContextError> {
+        self.active.append(entries, durability)
+    }
+
+    /// How long the active partition is.
+    pub(super) fn length(&self) -> u64 {
+        self.active.length()
+    }
+
+    pub(super) fn is_empty(&self) -> Result<bool, ContextError> {
+        Ok(self.active.length() == 0 && self.transcript.partition_files()?.is_empty())
+    }
+
+    /// Closes the active partition if it is time.
+    pub(super) fn rotate_if_due(&mut self, policy: &Policy, now: u64) -> Result<(), ContextError> {
+        if self.active.is_due(policy, now) {
+            self.rotate(policy)?;
+        }
+        Ok(())
+    }
+
+    /// The rename is what happens; a crash anywhere after it is mended by whoever opens next.
+    fn rotate(&mut self, policy: &Policy) -> Result<(), ContextError> {
+        let folder = &self.transcript.folder;
+        let (mut manifest, _) = self.transcript.manifest()?;
+        self.active.sync()?;
+        let from = self.transcript.active_file();
+        let shape = partition::measure(&from)?;
+        let file = manifest.free_name(folder, shape.start, shape.end);
+        let to = folder.join(&file);
+        fs::rename(&from, &to).at("rename", &from)?;
+        manifest.partitions.push(shape.listed(file));
+        manifest.follow(policy);
+        manifest.save(folder)?;
+        self.active = Active::open(&from)?.0;
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! What chibi keeps on disk, seen from outside: files as the original writes them go in, files it could read come out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test: writes plain files, starts children, fails by panicking"
+)]
+
+#[path = "context/desk.rs"]
+mod desk;
+#[path = "context/keeping.rs"]
+mod keeping;
