@@ -8,6 +8,8 @@
 
 #[path = "tools/any_json.rs"]
 mod any_json;
+#[path = "tools/asking.rs"]
+mod asking;
 #[path = "tools/editing.rs"]
 mod editing;
 #[path = "tools/finding.rs"]
@@ -26,3 +28,5 @@ mod seeing;
 mod shop;
 #[path = "tools/undoing.rs"]
 mod undoing;
+#[path = "tools/walling.rs"]
+mod walling;
