@@ -49,7 +49,7 @@ pub(crate) struct Talk {
     #[arg(long, value_name = "MODE", value_parser = MODES.map(|mode| mode.name()))]
     permission: Option<String>,
     /// Go on with the last conversation of this directory
-    #[arg(short, long = "continue", conflicts_with = "resume")]
+    #[arg(short = 'c', long = "continue", conflicts_with = "resume")]
     pub(crate) go_on: bool,
     /// Go on with this conversation
     #[arg(long, value_name = "NAME")]

@@ -22,18 +22,18 @@ pub fn run(mut invocation: Invocation) -> Exit {
         Err(error) => return refuse(&mut invocation, &error),
     };
     let form = typed.form();
-    let result = dispatch(&mut invocation, typed, form);
+    let result = dispatch(&mut invocation, &typed, form);
     invocation.conclude(result, form)
 }
 
-fn dispatch(invocation: &mut Invocation, typed: Typed, form: Form) -> Result<Exit, Failure> {
-    match typed.command {
+fn dispatch(invocation: &mut Invocation, typed: &Typed, form: Form) -> Result<Exit, Failure> {
+    match &typed.command {
         None => talk::run(invocation, &typed.talk),
         Some(Command::Contexts { .. }) => contexts::run(invocation, form),
-        Some(Command::Config { action }) => config::run(invocation, action),
+        Some(Command::Config { action }) => config::run(invocation, *action),
         Some(Command::Doctor { .. }) => doctor::run(invocation, form),
         Some(Command::Completions { shell }) => {
-            invocation.print(&cli::completions(shell)).map(|()| Exit::Done)
+            invocation.print(&cli::completions(*shell)).map(|()| Exit::Done)
         }
     }
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use chibi::servers::Setting;
 use kit::{Failure, Places, text};
 use llm::provider::{self, ConfigFile};
 use serde::Deserialize;
@@ -26,7 +28,7 @@ pub(crate) struct Config {
     pub(crate) compact: bool,
     pub(crate) recent_commands: bool,
     pub(crate) hooks: hooks::Table,
-    pub(crate) servers: BTreeMap<String, Server>,
+    pub(crate) servers: BTreeMap<String, Setting>,
     /// Settings that were not understood.
     pub(crate) warnings: Vec<String>,
 }
@@ -48,15 +50,25 @@ impl Default for Config {
     }
 }
 
-/// A server whose tools appear beside ours.
+/// A server whose tools appear beside ours, as it is written.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Server {
-    pub(crate) command: String,
+struct Server {
+    command: String,
     #[serde(default)]
-    pub(crate) args: Vec<String>,
+    args: Vec<String>,
     #[serde(default)]
-    pub(crate) env: BTreeMap<String, String>,
+    env: Vec<String>,
+    #[serde(default)]
+    set: BTreeMap<String, String>,
+    /// Seconds.
+    timeout: Option<u64>,
+}
+
+impl From<Server> for Setting {
+    fn from(Server { command, args, env, set, timeout }: Server) -> Setting {
+        Setting { command, args, env, set, timeout: timeout.map(Duration::from_secs) }
+    }
 }
 
 struct Key {
@@ -139,7 +151,8 @@ impl Config {
         self.max_tokens = optional(table, "max_tokens")?.unwrap_or(self.max_tokens);
         self.compact = optional(table, "compact")?.unwrap_or(self.compact);
         self.recent_commands = optional(table, "recent_commands")?.unwrap_or(self.recent_commands);
-        self.servers = optional(table, "mcp")?.unwrap_or_default();
+        let servers = optional::<BTreeMap<String, Server>>(table, "mcp")?.unwrap_or_default();
+        self.servers = servers.into_iter().map(|(name, server)| (name, server.into())).collect();
         if let Some(hooks) = optional::<Json>(table, "hooks")? {
             self.warnings.extend(self.hooks.add(&hooks));
         }
@@ -206,11 +219,13 @@ const TAIL: &str = "
 # matcher = \"Edit|Write\"
 # hooks = [{ command = \"./check.sh\", timeout = 60 }]
 
-# Servers whose tools appear beside the agent's own.
+# Servers whose tools appear beside the agent's own: env names variables that one may see, set gives it others.
 # [agent.mcp.NAME]
 # command = \"some-server\"
 # args = []
-# env = {}
+# env = []
+# set = {}
+# timeout = 300
 ";
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Errands {
 impl Subagent for Errands {
     fn run(&self, call: &CallId, task: &str, live: &mut dyn FnMut(&str), cancel: &Cancel) -> Output {
         let Some(gate) = self.gate() else { return Output::failed("there is no helper here") };
-        let tools = match Toolbox::new(Arc::clone(&gate.workshop), &[], Some(TASK)) {
+        let tools = match Toolbox::new(Arc::clone(&gate.workshop), None, Some(TASK)) {
             Ok(tools) => tools,
             Err(failure) => return Output::failed(failure.to_string()),
         };
@@ -129,7 +129,7 @@ impl Host for Errand<'_> {
         match say {
             Say::Warning(warning) => (self.live)(&warning.to_string()),
             Say::Retrying { error, attempt, .. } => {
-                (self.live)(&format!("{error}; trying again (attempt {attempt})"))
+                (self.live)(&format!("{error}; trying again (attempt {attempt})"));
             }
             _ => {}
         }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use crate::eyes::Eyes;
 use crate::hooks::{self, Hooks, Moment, Tool, Verdict, known};
-use crate::permission::{self, Decision, Mode, Request};
+use crate::permission::{self, Access, Decision, Mode, Request};
 use crate::tools::Workshop;
 use question::Reply;
 pub(crate) use question::{Answers, Person};
@@ -166,7 +166,13 @@ impl Gate {
             return (Verdict::default(), Remarks::default());
         }
         let mut data = if let Value::Object(data) = data { data } else { Map::new() };
-        let tool = task.map(|task| Tool { name: &task.name, known_as: known::name(&task.name) });
+        // Of tools that are not ours hooks know which server they are of: `mcp__server__tool`.
+        let foreign = task.filter(|task| self.workshop.access(task) == Access::Unknown);
+        let foreign = foreign.map(|task| format!("mcp__{}", task.name));
+        let tool = task.map(|task| Tool {
+            name: &task.name,
+            known_as: foreign.as_deref().unwrap_or_else(|| known::name(&task.name)),
+        });
         if let Some(tool) = &tool {
             data.insert("tool_name".to_owned(), tool.known_as.into());
         }

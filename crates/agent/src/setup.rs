@@ -1,11 +1,14 @@
 //! Puts a conversation together from flags, settings and the world: who is asked, with which tools, behind which guards,
 //! kept where. The one place that knows all parts.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use chibi::plugins::{Ground, Secrets};
+use chibi::servers::Servers;
 use conversation::turn::{Budget, Spent};
 use conversation::window::{Limits, Relief};
 use kit::invocation::{Clock, Environment, place_failure};
@@ -30,7 +33,7 @@ use crate::toolbox::Toolbox;
 use crate::tools::{Workshop, bash, code};
 use crate::undo::Undo;
 use crate::voice::{Manner, Shown, Voice};
-use crate::{prompt, provider, servers};
+use crate::{prompt, provider};
 
 /// What is known of the world when a conversation starts.
 pub(crate) struct World {
@@ -118,9 +121,11 @@ pub(crate) fn session(
     });
     let workshop = Arc::new(workshop(world, talk, &config, keep.name(), Arc::clone(&errands))?);
     errands.settle(&workshop, &hooks, &guard);
-    let (offered, trouble) = servers::start(&config.servers, world.project.root(), &world.env);
-    warnings.extend(trouble);
-    let tools = Toolbox::new(Arc::clone(&workshop), &offered, None)?;
+    let servers = servers(world, &config, &workshop);
+    warnings.extend(
+        servers.warnings().into_iter().map(|told| format!("the server `{}`: {}", told.plugin, told.what)),
+    );
+    let tools = Toolbox::new(Arc::clone(&workshop), Some(servers), None)?;
     // From here on nothing fails: whoever fails before needs them.
     let take = |stream: &mut Box<dyn Write + Send>| std::mem::replace(stream, Box::new(io::sink()));
     let (out, err) = (take(&mut invocation.stdout), take(&mut invocation.stderr));
@@ -202,6 +207,24 @@ fn workshop(
         code::Socket::find(root, &world.places.temp, world.places.uid).map(|socket| Box::new(socket) as _);
     workshop.subagent = Some(errands);
     Ok(workshop)
+}
+
+/// The servers that the settings name; those that are known from before are started when they are called.
+fn servers(world: &World, config: &Config, workshop: &Workshop) -> Servers {
+    let keys = llm::provider::VARIABLES.iter().map(|variable| variable.name.to_owned());
+    let ground = Ground {
+        home: world.spill(),
+        cwd: world.project.root().to_owned(),
+        env: world.env.clone(),
+        secrets: Secrets {
+            variables: keys.filter(|name| name.ends_with("_API_KEY")).collect(),
+            keys: Vec::new(),
+        },
+        limits: chibi::plugins::Limits::default(),
+        settings: BTreeMap::new(),
+    };
+    let own: Vec<&str> = workshop.tools().iter().map(|tool| tool.name).collect();
+    Servers::load(ground, config.servers.clone(), |name| own.contains(&name))
 }
 
 /// What files were before this conversation changed them.

@@ -8,12 +8,11 @@ mod lines;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use chibi::markdown::{Look, Markdown};
 use conversation::tools::Task;
 use conversation::turn::{End, Spent};
 use kit::{Exit, Failure, Form, Page, text};
 use llm::{CallId, Outcome, Stop, ToolResult, Usage};
-
-use crate::markdown::Ink;
 
 pub(crate) use lines::{diff, spent, summary};
 
@@ -74,9 +73,12 @@ pub(crate) struct Voice {
     err: Box<dyn Write + Send>,
     manner: Manner,
     verbose: bool,
-    ink: Ink,
+    /// How the model's words look on a screen.
+    ink: Option<Markdown>,
     /// Standard output stands in the middle of a line.
     open: bool,
+    /// Something of the reply that is coming in was shown.
+    said: bool,
     /// The call that was started last, with the line that tells of it until it is shown.
     started: Option<(CallId, Option<String>)>,
     /// The attempt whose countdown was begun.
@@ -92,11 +94,26 @@ impl Voice {
         manner: Manner,
         verbose: bool,
     ) -> Voice {
-        let ink = match &manner {
-            Manner::Screen(page) => Ink::new(page),
-            Manner::Plain | Manner::Json => Ink::none(),
-        };
-        Voice { out, err, manner, verbose, ink, open: false, started: None, counting: 0, lost: None }
+        let ink = Voice::ink(&manner);
+        Voice {
+            out,
+            err,
+            manner,
+            verbose,
+            ink,
+            open: false,
+            said: false,
+            started: None,
+            counting: 0,
+            lost: None,
+        }
+    }
+
+    fn ink(manner: &Manner) -> Option<Markdown> {
+        let Manner::Screen(page) = manner else { return None };
+        // Wider lines are hard to read.
+        let width = page.width.unwrap_or(80).min(100);
+        Some(Markdown::new(Look { width, colour: page.colour }))
     }
 
     /// Why standard output takes nothing more, if that has happened.
@@ -151,14 +168,16 @@ impl Voice {
             Shown::Thinking(_) | Shown::Opened { .. } => {}
             Shown::Replied { stop, .. } => {
                 self.end_words();
+                self.said = false;
                 if let Some(line) = lines::stopped(stop) {
                     self.line(&line);
                 }
             }
             Shown::Retract => {
-                let seen = self.open;
+                // What is held back was never seen.
+                self.ink = Voice::ink(&self.manner);
                 self.end_words();
-                if seen {
+                if std::mem::take(&mut self.said) {
                     self.line("(this reply was cut off and does not count)");
                 }
             }
@@ -190,17 +209,20 @@ impl Voice {
 
     /// The model's words. On a screen they cannot drive it; a file gets them as they are.
     fn words(&mut self, words: &str) {
-        let inked = match self.manner {
-            Manner::Screen(_) => self.ink.feed(&text::plain_lines(words)),
-            Manner::Plain | Manner::Json => words.to_owned(),
+        let shown = match &mut self.ink {
+            Some(ink) => ink.push(&text::plain_lines(words)),
+            None => words.to_owned(),
         };
-        self.open = if inked.is_empty() { self.open || !words.is_empty() } else { !inked.ends_with('\n') };
-        self.print(&inked);
+        if !shown.is_empty() {
+            self.said = true;
+            self.open = !shown.ends_with('\n');
+            self.print(&shown);
+        }
     }
 
     /// Each reply ends with a line's end.
     fn end_words(&mut self) {
-        let rest = self.ink.finish();
+        let rest = self.ink.as_mut().map(Markdown::finish).unwrap_or_default();
         if !rest.is_empty() {
             self.open = !rest.ends_with('\n');
             self.print(&rest);

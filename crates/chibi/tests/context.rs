@@ -5,7 +5,15 @@
     reason = "a test: writes plain files, starts children, fails by panicking"
 )]
 
+#[path = "context/cuts.rs"]
+mod cuts;
 #[path = "context/desk.rs"]
 mod desk;
+#[path = "context/finding.rs"]
+mod finding;
+#[path = "context/inherited.rs"]
+mod inherited;
 #[path = "context/keeping.rs"]
 mod keeping;
+#[path = "context/life.rs"]
+mod life;

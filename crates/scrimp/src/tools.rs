@@ -45,4 +45,15 @@ pub const TOOLS: &[Tool] = &[
         files: clai::front::FILES,
         variables: clai::front::VARIABLES,
     },
+    Tool {
+        name: chibi::front::NAME,
+        about: chibi::front::ABOUT,
+        run: chibi::run,
+        command: chibi::front::command,
+        tour: chibi::front::tour,
+        doctor: chibi::front::doctor,
+        savings: chibi::front::savings,
+        files: chibi::front::FILES,
+        variables: chibi::front::VARIABLES,
+    },
 ];

@@ -68,11 +68,11 @@ fn converse(
 /// `scrimp agent · claude-… · ~/src/app · ask · sandbox: writes only here, no network`.
 fn banner(session: &Session, world: &World) -> String {
     let sandbox = match &session.desk.gate.workshop.sandbox {
-        None => "no sandbox".to_owned(),
+        None => "no sandbox",
         Some(sandbox) if sandbox.policy().network == crate::sandbox::Network::Open => {
-            "sandbox: writes only here".to_owned()
+            "sandbox: writes only here"
         }
-        Some(_) => "sandbox: writes only here, no network".to_owned(),
+        Some(_) => "sandbox: writes only here, no network",
     };
     let mode = match session.desk.gate.mode() {
         Mode::Ask => "asks before it changes anything",
@@ -86,12 +86,18 @@ fn banner(session: &Session, world: &World) -> String {
         kit::page::Glyphs::Unicode => " · ",
         kit::page::Glyphs::Ascii => " - ",
     };
-    let line = ["agent", &model, &project, mode, &sandbox].join(dot);
-    format!(
-        "{}\n{}\n",
-        world.page.dim(&line),
-        world.page.dim("/help says what can be typed; Ctrl-C interrupts")
-    )
+    let mut lines = vec![String::from("agent")];
+    for part in [model.as_str(), &project, mode, sandbox] {
+        let line = lines.last_mut().expect("there is a first line");
+        let wide = line.chars().count() + dot.chars().count() + part.chars().count();
+        if world.page.width.is_none_or(|width| wide <= width) {
+            line.push_str(&format!("{dot}{part}"));
+        } else {
+            lines.push(format!("  {part}"));
+        }
+    }
+    lines.push("/help says what can be typed; Ctrl-C interrupts".to_owned());
+    lines.iter().map(|line| format!("{}\n", world.page.dim(line))).collect()
 }
 
 /// All of it is one prompt; bytes that are no UTF-8 are shown as such.

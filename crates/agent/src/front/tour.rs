@@ -18,7 +18,11 @@ use crate::setup::{self, World};
 use crate::voice::Manner;
 
 const FILES: [(&str, &str); 3] = [
-    ("add.sh", "add() {\n    echo $(($1 - $2))\n}\n"),
+    (
+        "add.sh",
+        "# Adds two numbers, as the test next door wants it.\n# Arguments: the two numbers. Prints their sum on standard output.\n\
+         add() {\n    echo $(($1 - $2))\n}\n",
+    ),
     (
         "test.sh",
         ". ./add.sh\n[ \"$(add 2 3)\" = 5 ] || { echo \"add 2 3 gave $(add 2 3), not 5\"; exit 1; }\necho ok\n",

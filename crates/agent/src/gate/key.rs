@@ -1,7 +1,7 @@
 //! One key from a terminal. What was asked, and what an answer means, is the caller's.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 
 use kit::process::Cancel;
@@ -11,9 +11,11 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 /// How often somebody who waits looks whether the question is still of interest.
 const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 
-/// Waits for one of `keys`. None when the turn is interrupted or there is nobody any more.
-pub(super) fn key(mut terminal: &File, keys: &[char], cancel: &Cancel) -> Option<char> {
+/// Asks, and waits for one of `keys`. None when the turn is interrupted or there is nobody any more.
+pub(super) fn answer(mut terminal: &File, question: &str, keys: &[char], cancel: &Cancel) -> Option<char> {
+    // First, so that a key that is pressed as soon as the question is there is not lost.
     let _raw = Raw::enter(terminal)?;
+    terminal.write_all(question.as_bytes()).ok()?;
     loop {
         if cancel.is_cancelled() {
             return None;

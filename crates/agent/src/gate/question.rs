@@ -48,9 +48,8 @@ impl Person {
         let mut shown = change.map(|change| self.diff(change)).unwrap_or_default();
         let line = format!("  {} [y]es [n]o [a]lways{edit} ", text::plain(question));
         shown.push_str(&self.page.bold(&line));
-        say(&mut terminal, &shown);
         let keys: &[char] = if editable.is_some() { &['y', 'n', 'a', 'e'] } else { &['y', 'n', 'a'] };
-        let key = super::key::key(&terminal, keys, cancel);
+        let key = super::key::answer(&terminal, &shown, keys, cancel);
         say(&mut terminal, &format!("{}\n", key.map_or(String::new(), String::from)));
         match (key, editable) {
             (Some('y'), _) => Reply::Yes,

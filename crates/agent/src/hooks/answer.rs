@@ -85,7 +85,7 @@ fn refused(moment: Moment, name: &str, stderr: &str, verdict: &mut Verdict) {
     };
     match moment {
         Moment::PreToolUse | Moment::UserPromptSubmit | Moment::Stop => {
-            verdict.decision = Decision::Block(said)
+            verdict.decision = Decision::Block(said);
         }
         // It has happened already.
         Moment::PostToolUse => verdict.context.push(said),

@@ -4,24 +4,36 @@ use std::path::Path;
 
 use serde_json::{Map, Value};
 
-/// Our name, theirs, and arguments that have another name there.
-const NAMES: &[(&str, &str, &[(&str, &str)])] = &[
-    ("read_file", "Read", &[("path", "file_path")]),
-    ("edit_file", "Edit", &[("path", "file_path"), ("old_str", "old_string"), ("new_str", "new_string")]),
-    ("bash", "Bash", &[]),
-    ("list_files", "LS", &[]),
-    ("code_search", "Grep", &[("file_type", "type")]),
-    ("task", "Task", &[]),
+/// A tool of ours that hooks know.
+struct Known {
+    ours: &'static str,
+    theirs: &'static str,
+    /// Arguments that have another name there: ours, theirs.
+    renamed: &'static [(&'static str, &'static str)],
+}
+
+const KNOWN: &[Known] = &[
+    Known { ours: "read_file", theirs: "Read", renamed: &[("path", "file_path")] },
+    Known {
+        ours: "edit_file",
+        theirs: "Edit",
+        renamed: &[("path", "file_path"), ("old_str", "old_string"), ("new_str", "new_string")],
+    },
+    Known { ours: "bash", theirs: "Bash", renamed: &[] },
+    Known { ours: "list_files", theirs: "LS", renamed: &[] },
+    Known { ours: "code_search", theirs: "Grep", renamed: &[("file_type", "type")] },
+    Known { ours: "task", theirs: "Task", renamed: &[] },
 ];
 
 /// The name that hooks know; ours if they know none.
 pub(crate) fn name(ours: &str) -> &str {
-    row(ours).map_or(ours, |(_, theirs, _)| theirs)
+    known(ours).map_or(ours, |known| known.theirs)
 }
 
 /// The arguments as hooks know them; a file is told by its whole path.
 pub(crate) fn input(ours: &str, arguments: &Map<String, Value>, project: &Path) -> Map<String, Value> {
-    renamed(arguments, |key| pair(ours, |(our, _)| *our == key).map(|(_, their)| *their))
+    let pairs = known(ours).map_or(&[][..], |known| known.renamed);
+    renamed(arguments, |key| pairs.iter().find(|(our, _)| *our == key).map(|(_, their)| *their))
         .into_iter()
         .map(|(key, value)| match (key.as_str(), value.as_str()) {
             ("file_path" | "path", Some(path)) => (key, project.join(path).display().to_string().into()),
@@ -32,18 +44,12 @@ pub(crate) fn input(ours: &str, arguments: &Map<String, Value>, project: &Path) 
 
 /// Arguments that a hook gave, in our words.
 pub(crate) fn arguments(ours: &str, input: &Map<String, Value>) -> Map<String, Value> {
-    renamed(input, |key| pair(ours, |(_, their)| *their == key).map(|(our, _)| *our))
+    let pairs = known(ours).map_or(&[][..], |known| known.renamed);
+    renamed(input, |key| pairs.iter().find(|(_, their)| *their == key).map(|(our, _)| *our))
 }
 
-fn row(ours: &str) -> Option<&'static (&'static str, &'static str, &'static [(&'static str, &'static str)])> {
-    NAMES.iter().find(|(name, _, _)| *name == ours)
-}
-
-fn pair(
-    ours: &str,
-    wanted: impl Fn(&&(&'static str, &'static str)) -> bool,
-) -> Option<&'static (&'static str, &'static str)> {
-    row(ours).and_then(|(_, _, pairs)| pairs.iter().find(wanted))
+fn known(ours: &str) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| known.ours == ours)
 }
 
 fn renamed(from: &Map<String, Value>, other: impl Fn(&str) -> Option<&'static str>) -> Map<String, Value> {
@@ -56,14 +62,11 @@ mod tests {
 
     use super::*;
 
-    fn object(value: Value) -> Map<String, Value> {
-        value.as_object().unwrap().clone()
-    }
-
     #[test]
     fn an_edit_is_told_as_hooks_know_it_and_taken_back() {
-        let ours = object(json!({"path": "src/a.rs", "old_str": "a", "new_str": "b"}));
-        let theirs = input("edit_file", &ours, Path::new("/p"));
+        let ours = json!({"path": "src/a.rs", "old_str": "a", "new_str": "b"});
+        let ours = ours.as_object().unwrap();
+        let theirs = input("edit_file", ours, Path::new("/p"));
         assert_eq!(json!(theirs), json!({"file_path": "/p/src/a.rs", "old_string": "a", "new_string": "b"}));
         let back = arguments("edit_file", &theirs);
         assert_eq!(json!(back), json!({"path": "/p/src/a.rs", "old_str": "a", "new_str": "b"}));

@@ -14,11 +14,13 @@ fn overloaded() -> testkit::model::Reply {
 
 #[test]
 fn an_overloaded_provider_is_asked_again_in_plain_sight() {
-    let limited = Wire::Anthropic.failure(429, "rate_limit_error", "Slow down").header("retry-after", "0");
-    let rig = Rig::new([overloaded(), limited, says("Here I am.")]);
+    let limited =
+        Wire::Anthropic.failure(429, "rate_limit_error", "Slow down").header("retry-after-ms", "20");
+    let busy = overloaded().header("retry-after-ms", "20");
+    let rig = Rig::new([busy, limited, says("Here I am.")]);
     let output = rig.run(&["hi"]).ok();
     assert_eq!(output.stdout, "Here I am.\n");
-    assert!(output.stderr.contains("Overloaded; trying again in 0 s (attempt 1)"), "{}", output.stderr);
+    assert!(output.stderr.contains("Overloaded; trying again in 1 s (attempt 1)"), "{}", output.stderr);
     assert!(output.stderr.contains("Slow down; trying again"), "{}", output.stderr);
     assert_eq!(rig.requests().len(), 3);
 }
@@ -62,7 +64,7 @@ fn nobody_there_is_an_error_of_the_provider() {
 
 #[test]
 fn a_connection_that_drops_before_anything_is_complete_is_tried_again() {
-    let rig = Rig::new([says("Half a sent").drop_at("Half "), says("A whole sentence.")]);
+    let rig = Rig::new([says("Half a sentence").drop_at("sentence"), says("A whole sentence.")]);
     let output = rig.run(&["hi"]).ok();
     assert!(output.stdout.ends_with("A whole sentence.\n"), "{}", output.stdout);
     assert!(output.stderr.contains("does not count"), "{}", output.stderr);
@@ -72,7 +74,7 @@ fn a_connection_that_drops_before_anything_is_complete_is_tried_again() {
 #[test]
 fn a_connection_that_drops_after_a_complete_block_is_not_tried_again() {
     let two = turn().say("First.").call("bash", &json!({"command": "touch done"}));
-    let rig = Rig::new([stream(two).drop_at("touch"), says("Fine.")]);
+    let rig = Rig::new([stream(two).drop_at("input_json_delta"), says("Fine.")]);
     let output = rig.run(&["--permission", "all", "go"]);
     assert_eq!(output.code, 3, "{}", output.transcript());
     assert!(!rig.project().join("done").exists());
@@ -149,7 +151,7 @@ fn a_pause_goes_on_by_itself() {
 
 #[test]
 fn an_interrupt_in_the_middle_of_a_reply_leaves_a_valid_conversation() {
-    let rig = Rig::new([says("one two three").pause_at("two ", Duration::from_secs(600)), says("Ok.")]);
+    let rig = Rig::new([says("one two three").pause_at("three", Duration::from_secs(600)), says("Ok.")]);
     let mut child = rig
         .command(&["hi"])
         .stdin(std::process::Stdio::null())

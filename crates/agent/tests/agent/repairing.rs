@@ -8,7 +8,7 @@ use testkit::{PATIENCE, until};
 
 use crate::rig::{Rig, calls, results, says};
 
-const ADD: &str = "add() {\n    echo $(($1 - $2))\n}\n";
+const ADD: &str = "# Adds two numbers, as the tests next door want it.\n# Arguments: the two numbers. Prints their sum on standard output.\nadd() {\n    echo $(($1 - $2))\n}\n";
 const TEST: &str =
     ". ./add.sh\n[ \"$(add 2 3)\" = 5 ] || { echo \"add 2 3 gave $(add 2 3)\"; exit 1; }\necho passed\n";
 
@@ -54,15 +54,12 @@ fn a_failing_test_is_looked_at_repaired_and_run() {
     let requests = rig.requests();
     let result = |request: &Value| results(request).remove(0);
     assert!(result(&requests[1]).0.contains("add 2 3 gave -1") && result(&requests[1]).1);
-    assert!(result(&requests[2]).0.starts_with("1: add() {\n2:     echo"), "{}", result(&requests[2]).0);
+    assert!(result(&requests[2]).0.starts_with("1: # Adds two"), "{}", result(&requests[2]).0);
     let (missed, failed) = result(&requests[3]);
     assert!(failed && missed.contains("old_str"), "{missed}");
     assert!(result(&requests[5]).0.starts_with("passed"));
     let (again, _) = result(&requests[6]);
-    assert!(
-        again.len() < ADD.len() + 40 && !again.contains("1: add"),
-        "what the edit told is not read again: {again}"
-    );
+    assert!(!again.contains("1: # Adds"), "what the edit told is not read again: {again}");
 }
 
 #[test]
@@ -75,9 +72,9 @@ fn the_same_with_a_dropped_connection_and_an_overloaded_and_a_busy_provider_in_b
         look(),
         busy(429, "rate_limit_error"),
         edit("$1 - $2", "$1 + $2"),
-        run().reset_at("sh "),
+        run().reset_at("content_block_start"),
         run(),
-        says("Done.").drop_at("Do"),
+        says("Done.").drop_at("content_block_start"),
         says("Done."),
     ]);
     let output = rig.run(&["--permission", "all", "repair", "it"]);
@@ -149,7 +146,7 @@ fn a_helper_sees_nothing_of_ours_and_gives_back_its_report_alone() {
     assert_eq!(helper.as_array().unwrap().len(), 1, "an empty window: {helper}");
     assert!(!requests[2]["tools"].to_string().contains("\"task\""), "no helpers of helpers");
     assert!(
-        results(&requests[3])[0].0.contains("1: add() {"),
+        results(&requests[3])[0].0.contains("1: # Adds"),
         "it is never told that something is unchanged that it has not seen"
     );
     assert_eq!(results(&requests[4]), [("It subtracts.".to_owned(), false)]);
@@ -163,6 +160,6 @@ fn what_was_seen_is_known_after_going_on_and_forgotten_when_it_left_the_window()
     let _ = rig.run(&["look"]).ok();
     let _ = rig.run(&["--continue", "look again"]).ok();
     let requests = rig.requests();
-    assert!(results(&requests[1])[0].0.contains("1: add() {"));
+    assert!(results(&requests[1])[0].0.contains("1: # Adds"));
     assert!(results(&requests[3])[0].0.contains("nothing has changed"), "{}", results(&requests[3])[0].0);
 }

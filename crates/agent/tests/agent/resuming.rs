@@ -10,9 +10,9 @@ use crate::rig::{Rig, says, words};
 #[test]
 fn the_last_conversation_of_this_directory_goes_on_and_no_other() {
     let rig = Rig::new([says("one"), says("other"), says("two")]);
-    let _ = rig.home.clock().set(1_800_000_000_000);
+    rig.home.clock().set(1_800_000_000_000);
     let _ = rig.run(&["first"]).ok();
-    let _ = rig.home.clock().set(1_800_000_100_000);
+    rig.home.clock().set(1_800_000_100_000);
     let elsewhere = rig.home.path().join("q");
     std::fs::create_dir(&elsewhere).unwrap();
     let output = rig.home.run(rig.command(&["elsewhere"]).current_dir(&elsewhere)).ok();

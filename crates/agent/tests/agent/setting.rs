@@ -1,6 +1,8 @@
 //! Settings, findings, and command lines that are not understood.
 
+use serde_json::json;
 use testkit::bin;
+use testkit::model::{Event, Reply, anthropic};
 
 use crate::rig::{Rig, calls, results, says};
 
@@ -49,7 +51,7 @@ fn settings_that_are_broken_are_named_and_those_that_are_unknown_are_told() {
 
 #[test]
 fn rules_hold_in_both_directions() {
-    let bash = |command: &str| calls("bash", &serde_json::json!({"command": command}));
+    let bash = |command: &str| calls("bash", &json!({"command": command}));
     let rig = Rig::new([bash("touch one"), bash("touch two"), says("Ok.")]);
     rig.home.write(
         ".config/scrimp/config.toml",
@@ -65,7 +67,7 @@ fn rules_hold_in_both_directions() {
 #[test]
 fn a_command_behind_the_wall_writes_only_where_it_may() {
     let command = "touch here && touch \"$HOME/there\"; echo > /dev/tcp/127.0.0.1/9";
-    let bash = || calls("bash", &serde_json::json!({"command": command}));
+    let bash = || calls("bash", &json!({"command": command}));
     let rig = Rig::new([bash(), says("Ok."), bash(), says("Ok.")]);
     let _ = rig.run(&["--permission", "all", "go"]).ok();
     assert!(rig.project().join("here").exists() && !rig.home.path().join("there").exists());
@@ -128,9 +130,15 @@ fn a_key_is_sent_and_never_shown() {
 
 #[test]
 fn money_has_an_end() {
-    let dear = || testkit::model::turn().call("list_files", &serde_json::json!({})).usage(1_000_000, 1000);
-    let rig = Rig::new([dear().stream(testkit::model::Wire::Anthropic)]);
-    let output = rig.run(&["--max-usd", "0.5", "--model", "claude-opus-5-5", "go"]);
+    let message = json!({"id": "m", "role": "assistant", "model": "claude-opus-5-5", "content": [], "usage": {"input_tokens": 1_000_000}});
+    let rig = Rig::new([Reply::sse([
+        Event::named("message_start", &json!({"type": "message_start", "message": message})),
+        anthropic::block_start(0, &json!({"type": "tool_use", "id": "t", "name": "list_files", "input": {}})),
+        anthropic::block_stop(0),
+        anthropic::message_delta("tool_use", &json!({"output_tokens": 1000})),
+        anthropic::message_stop(),
+    ])]);
+    let output = rig.run(&["--max-usd", "0.5", "go"]);
     assert_eq!(output.code, 4, "{}", output.transcript());
     assert!(output.stderr.contains("the limit of $0.5000 is reached"), "{}", output.stderr);
     drop(rig.requests());

@@ -121,11 +121,11 @@ fn what_was_done_is_taken_back_with_its_words() {
 
 #[test]
 fn control_c_interrupts_once_and_leaves_twice() {
-    let slow = || says("one two three").pause_at("two ", Duration::from_secs(600));
+    let slow = || says("one\n\ntwo three").pause_at("three", Duration::from_secs(600));
     let rig = Rig::new([slow(), says("Ok."), slow()]);
     let mut terminal = open(&rig, &[]);
     enter(&terminal, "first");
-    terminal.wait_for("one two", PATIENCE);
+    terminal.wait_for("one", PATIENCE);
     terminal.key(Key::Ctrl('c'));
     terminal.wait_for("error: interrupted", PATIENCE);
     enter(&terminal, "second");
@@ -139,7 +139,7 @@ fn control_c_interrupts_once_and_leaves_twice() {
     let requests = rig.server.requests();
     assert_eq!(requests.len(), 2);
     let second: Vec<String> = requests[1].json()["messages"].as_array().unwrap().iter().map(words).collect();
-    assert!(second[1].starts_with("one two"), "what was read stays: {second:?}");
+    assert!(second[1].starts_with("one\n\ntwo"), "what was read stays: {second:?}");
     std::mem::forget(rig.server);
 }
 
@@ -167,8 +167,8 @@ fn several_lines_are_one_prompt_and_words_are_completed() {
     terminal.wait_for("notes/readme.txt", PATIENCE);
     terminal.key(Key::Enter);
     terminal.wait_for("Ok.", PATIENCE);
-    enter(&terminal, "/cle");
-    terminal.wait_for("did you mean", PATIENCE);
+    enter(&terminal, "/cel");
+    terminal.wait_for("there is no order `/cel`", PATIENCE);
     drop(terminal);
     assert!(words(&rig.requests()[0]["messages"][0]).ends_with("first \nlook at notes/readme.txt"));
 }

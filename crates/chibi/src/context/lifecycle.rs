@@ -60,15 +60,19 @@ impl ChibiHome {
     /// Removes a context for ever. If it was the current one, the previous takes its place, or `default`.
     pub fn destroy(&self, name: &ContextName, wait: Wait) -> Result<(), ContextError> {
         let folder = self.existing(name)?;
+        let hold = Hold::take(&folder, name, wait, self.clock())?;
+        self.destroy_held(name, hold)
+    }
+
+    /// It is gone when it has lost its name; whoever waited for it finds that out when the hold ends.
+    fn destroy_held(&self, name: &ContextName, hold: Hold) -> Result<(), ContextError> {
+        let folder = self.context(name);
         let gone = self.contexts().join(format!(".gone-{:032x}", self.bits()));
-        {
-            let _hold = Hold::take(&folder, name, wait, self.clock())?;
-            let _lock = self.lock("destroys a context")?;
-            fs::rename(&folder, &gone).at("destroy", &folder)?;
-            State::update_locked(self, |state| state.destroyed(name, |other| self.exists(other)))?;
-        }
-        remove(&gone).at("remove", &gone)?;
-        Ok(())
+        let lock = self.lock("destroys a context")?;
+        fs::rename(&folder, &gone).at("destroy", &folder)?;
+        State::update_locked(self, |state| state.destroyed(name, |other| self.exists(other)))?;
+        drop((lock, hold));
+        remove(&gone).at("remove", &gone)
     }
 
     fn existing(&self, name: &ContextName) -> Result<PathBuf, ContextError> {
@@ -120,9 +124,8 @@ pub(super) fn make(
 impl Context {
     /// See [`ChibiHome::destroy`]; for one that is held already.
     pub fn destroy(self) -> Result<(), ContextError> {
-        let (home, name) = (self.home.clone(), self.name().clone());
-        drop(self);
-        home.destroy(&name, Wait::No)
+        let Context { home, reader, hold, .. } = self;
+        home.destroy_held(reader.name(), hold)
     }
 }
 

@@ -2,7 +2,7 @@
 //! Both are taken over once. Nothing is thrown away.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -15,6 +15,8 @@ use super::{ContextError, Document, Entry, EntryKind, Reader, documents};
 pub(super) struct Migrated {
     pub(super) entries: Vec<Entry>,
     pub(super) notes: Vec<String>,
+    /// To be set aside when the entries are written.
+    whole: Option<PathBuf>,
 }
 
 /// The window of the oldest versions, as far as we need it.
@@ -24,7 +26,7 @@ struct Whole {
     messages: Vec<Said>,
     #[serde(default)]
     summary: String,
-    #[serde(default, alias = "updated_at")]
+    #[serde(default)]
     created_at: u64,
 }
 
@@ -35,6 +37,16 @@ struct Said {
     role: String,
     #[serde(default)]
     content: String,
+}
+
+impl Migrated {
+    /// The entries are in the transcript.
+    pub(super) fn finish(mut self) -> Result<Vec<String>, ContextError> {
+        if let Some(old) = self.whole.take() {
+            set_aside(&old, &mut self, "its messages are in the transcript now")?;
+        }
+        Ok(self.notes)
+    }
 }
 
 /// Whoever calls holds the context.
@@ -89,7 +101,8 @@ fn whole(reader: &Reader, migrated: &mut Migrated) -> Result<(), ContextError> {
     if reader.document(Document::Summary)?.is_none() {
         documents::write(reader.folder(), Document::Summary, &whole.summary)?;
     }
-    set_aside(&old, migrated, "its messages are in the transcript now")
+    migrated.whole = Some(old);
+    Ok(())
 }
 
 fn set_aside(old: &Path, migrated: &mut Migrated, why: &str) -> Result<(), ContextError> {

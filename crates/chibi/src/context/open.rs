@@ -1,10 +1,11 @@
 //! A context that we hold: the only way to write to one. Whatever a crash left is mended on the way in.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::Duration;
 
+use store::lock::LockError;
 use store::{Durability, replace};
 
 use super::fault::{At, found};
@@ -24,25 +25,24 @@ pub struct Context {
     pub(super) window: Vec<Entry>,
     policy: Policy,
     notes: Vec<String>,
-    hold: Hold,
+    pub(super) hold: Hold,
 }
 
 impl Context {
     /// Takes the context, or makes it. Reads its window and the end of its transcript, whatever the length of that.
     pub fn open(home: &ChibiHome, name: &ContextName, wait: Wait) -> Result<Context, ContextError> {
-        lifecycle::ensure(home, name)?;
         let reader = Reader::at(name.clone(), home.context(name));
-        let hold = Hold::take(reader.folder(), name, wait, home.clock())?;
-        let migrated = migrate::files(&reader)?;
-        let (writer, mut notes) = Writer::open(reader.folder())?;
-        notes.extend(migrated.notes);
+        let hold = hold(home, &reader, wait)?;
+        let mut migrated = migrate::files(&reader)?;
+        let (writer, notes) = Writer::open(reader.folder())?;
         let policy = Policy::default();
         let mut context =
             Context { home: home.clone(), reader, writer, window: Vec::new(), policy, notes, hold };
         cut::recover(&context.reader)?;
         context.furnish()?;
         context.load_window()?;
-        context.append(migrated.entries)?;
+        context.append(std::mem::take(&mut migrated.entries))?;
+        context.notes.extend(migrated.finish()?);
         Ok(context)
     }
 
@@ -253,5 +253,16 @@ impl Context {
             .with("transcript_anchor_id", &changed.id);
         entries.insert(place, prompt);
         self.rewrite_window(entries)
+    }
+}
+
+/// Whoever waited for a context that was then destroyed gets a new one.
+fn hold(home: &ChibiHome, reader: &Reader, wait: Wait) -> Result<Hold, ContextError> {
+    loop {
+        lifecycle::ensure(home, reader.name())?;
+        match Hold::take(reader.folder(), reader.name(), wait, home.clock()) {
+            Err(ContextError::Lock(LockError::File(error))) if error.kind() == ErrorKind::NotFound => {}
+            other => return other,
+        }
     }
 }

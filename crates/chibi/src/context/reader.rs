@@ -1,4 +1,5 @@
-//! Looking at a context without holding it: whoever works with it now is not disturbed, and nothing is written.
+//! Looking at a context without holding it: whoever works with it now is not disturbed, and nothing is written but what
+//! makes the next search faster.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,23 +75,12 @@ impl Reader {
     /// The newest entries, at most so many, that have all words of the query. `filters` may be consulted or not; what is
     /// found is the same.
     pub fn search(&self, query: &Query, most: usize, filters: Filters) -> Result<Vec<Entry>, ContextError> {
-        let _ = filters;
-        let mut found = Vec::new();
-        for entry in self.latest() {
-            let entry = entry?;
-            if found.len() == most {
-                break;
-            }
-            if query.matches(&entry.content) {
-                found.push(entry);
-            }
-        }
-        Ok(found)
+        self.transcript().search(query, most, filters)
     }
 
     /// The entry of this id, wherever in the transcript it is.
     pub fn entry(&self, id: &EntryId) -> Result<Option<Entry>, ContextError> {
-        self.latest().find(|entry| entry.as_ref().map_or(true, |entry| entry.id == *id)).transpose()
+        self.transcript().entry(id, Filters::Consult)
     }
 
     pub(super) fn rebuilt_window(&self) -> Result<Vec<Entry>, ContextError> {

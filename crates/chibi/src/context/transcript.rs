@@ -3,9 +3,13 @@
 
 mod active;
 mod backwards;
+mod filter;
+mod index;
 mod manifest;
 mod partition;
 mod read;
+mod sealed;
+mod search;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +21,7 @@ use super::home::make_dir;
 use super::{ContextError, Entry};
 
 use active::Active;
-use manifest::Manifest;
+use manifest::{Listed, Manifest};
 pub(super) use read::{Backwards, Forwards};
 
 /// When the active partition is closed. It holds from the next append on, whatever an older manifest says.
@@ -153,7 +157,10 @@ impl Writer {
         let file = manifest.free_name(folder, shape.start, shape.end);
         let to = folder.join(&file);
         fs::rename(&from, &to).at("rename", &from)?;
-        manifest.partitions.push(shape.listed(file));
+        // Without them the partition is searched more slowly, until a search makes them.
+        let bloom = self.transcript.index(&to, policy.filters).unwrap_or_default();
+        let bloom_file = bloom.map(|_| file.replace(".jsonl", ".bloom"));
+        manifest.partitions.push(Listed { bloom_file, ..shape.listed(file) });
         manifest.follow(policy);
         manifest.save(folder)?;
         self.active = Active::open(&from)?.0;

@@ -1,0 +1,178 @@
+//! Making room: a summary in the place of old exchanges. The model is asked which may go and what is to be remembered of
+//! them; whether its answers can be used is decided in [`conversation::compact`].
+
+use conversation::compact::{self, Staged};
+use conversation::{ExchangeId, History};
+use kit::Failure;
+use llm::{Cache, Message, Options, Request};
+
+use crate::ask::ask;
+use crate::context::{Compaction, Context, Document, EntryId, Prompt};
+use crate::failure;
+use crate::hooks::Event;
+use crate::run::Run;
+use crate::turn::{Stage, account};
+
+/// How much of a text the model sees when it chooses what may go.
+const EXCERPT: usize = 500;
+
+/// An exchange or two are no conversation yet.
+const FEWEST: usize = 2;
+
+const CHOOSE: &str = "You keep a long conversation short. You are given its exchanges as a JSON list. Answer with a JSON \
+array of the ids that may be archived, and nothing else. Keep what is needed for the goals and todos, and what is \
+recent.";
+
+const MERGE: &str = "You keep the summary of a long conversation. You are given the summary so far and what is archived \
+now. Write the new summary: facts, decisions, names, open questions. No preface.";
+
+const SUMMARISE: &str = "Sum up the conversation so that somebody can go on with it: facts, decisions, names, open \
+questions. No preface.";
+
+const CONTINUE: &str =
+    "What we said so far was summed up; you have the summary. Say in a sentence where we stand.";
+
+/// Before a request that is too long: the staged compaction, or none if there is nothing to gain. Nothing has changed yet.
+pub(crate) fn rolling(
+    run: &mut Run,
+    context: &Context,
+    stage: &Stage,
+    history: &History,
+) -> Result<Option<Staged>, Failure> {
+    let free = compact::oldest(history, 100.0).len();
+    if free == 0 {
+        return Ok(None);
+    }
+    let name = context.name().clone();
+    let count = history.exchanges().len();
+    let event = Event::PreRollingCompact {
+        context_name: name.as_str(),
+        message_count: messages(context),
+        non_system_count: messages(context),
+        summary: history.summary(),
+    };
+    run.fire(&event, &name);
+    let wanted = ((count as f64 * stage.config.drop_percent / 100.0).round() as usize).max(1);
+    let goals = document(context, Document::Goals)?;
+    let todos = document(context, Document::Todos)?;
+    let listing = format!(
+        "Archive about {wanted} of these {free} exchanges.\n\nGoals:\n{goals}\n\nTodos:\n{todos}\n\nSummary so far:\n{}\n\n\
+         Exchanges:\n{}",
+        history.summary(),
+        compact::listing(history, EXCERPT)
+    );
+    let chosen = match question(run, context, stage, CHOOSE, listing) {
+        Ok(answer) => compact::chosen(history, &answer),
+        Err(failure) => {
+            run.out.diagnostic(&failure.to_string());
+            Vec::new()
+        }
+    };
+    let chosen = if chosen.is_empty() { compact::oldest(history, stage.config.drop_percent) } else { chosen };
+    let summary = question(run, context, stage, MERGE, compact::transcript(history, &chosen))?;
+    let staged = compact::stage(history, chosen, &summary);
+    staged.map(Some).map_err(|error| Failure::new("the conversation was not compacted").because(&error))
+}
+
+/// `-z`: all of it but what is pinned. Says what came of it.
+pub(crate) fn full(
+    run: &mut Run,
+    context: &mut Context,
+    stage: &Stage,
+    history: &mut History,
+) -> Result<String, Failure> {
+    let name = context.name().clone();
+    let free = compact::oldest(history, 100.0);
+    if free.len() < FEWEST {
+        return Ok(match free.len() {
+            0 => "There is nothing to compact.".to_owned(),
+            _ => "One exchange is too little to compact.".to_owned(),
+        });
+    }
+    let before = messages(context);
+    let summary = history.summary().to_owned();
+    run.fire(
+        &Event::PreCompact { context_name: name.as_str(), message_count: before, summary: &summary },
+        &name,
+    );
+    let instructions = prompt_file(run, Prompt::Compaction, SUMMARISE)?;
+    let told = format!("Please summarize this conversation:\n\n{}", compact::transcript(history, &free));
+    let summary = question(run, context, stage, &instructions, told)?;
+    let staged = compact::stage(history, free, &summary).map_err(|error| {
+        Failure::new("the conversation was not compacted")
+            .because(&error)
+            .hint("some free models give no summary: `--model NAME` asks another")
+    })?;
+    cut(context, history, staged.archived(), staged.summary())?;
+    let gone = staged.archived().len();
+    history
+        .compact(staged)
+        .map_err(|error| Failure::new("the conversation was not compacted").because(&error))?;
+    let event = Event::PostCompact {
+        context_name: name.as_str(),
+        message_count: messages(context),
+        summary: &summary,
+    };
+    run.fire(&event, &name);
+    Ok(format!("Compacted {gone} exchanges into a summary of {} bytes.", summary.trim().len()))
+}
+
+/// What the model is asked to say first after a whole compaction.
+pub(crate) fn continuation(run: &Run) -> Result<String, Failure> {
+    prompt_file(run, Prompt::Continuation, CONTINUE)
+}
+
+/// Makes a compaction true on the disk.
+pub(crate) fn cut(
+    context: &mut Context,
+    history: &History,
+    archived: &[ExchangeId],
+    summary: &str,
+) -> Result<(), Failure> {
+    let keep = history.exchanges().iter().map(conversation::Exchange::id);
+    let keep = keep.filter(|id| !archived.contains(id)).map(|id| EntryId(id.0.clone())).collect();
+    let compaction = Compaction { keep, summary: summary.to_owned() };
+    context.compact(&compaction).map(drop).map_err(|error| failure::of_context(&error))
+}
+
+/// How many messages are in the window.
+pub(crate) fn messages(context: &Context) -> usize {
+    crate::commands::messages(context.window())
+}
+
+fn question(
+    run: &mut Run,
+    context: &Context,
+    stage: &Stage,
+    system: &str,
+    user: String,
+) -> Result<String, Failure> {
+    // Neither tools nor a form of the answer: it is read by us.
+    let options = Options { format: None, tool_choice: None, stop: Vec::new(), ..stage.options() };
+    let request = Request {
+        model: stage.reached.model.clone(),
+        system: system.to_owned(),
+        messages: vec![Message::User(user)],
+        cache: Cache::Off,
+        options,
+        ..Request::default()
+    };
+    stage.log_request(run, context, &request);
+    let clock = run.home.clock().clone();
+    let reply = ask(&stage.reached.client, &request, &run.cancel, || clock.unix_ms());
+    let reply = reply.map_err(|error| failure::of_model(&error))?;
+    if let Some(usage) = &reply.done.usage {
+        account(run, context.name(), &stage.reached.model, usage);
+    }
+    Ok(reply.text())
+}
+
+fn document(context: &Context, document: Document) -> Result<String, Failure> {
+    let text = context.reader().document(document).map_err(|error| failure::of_context(&error))?;
+    Ok(text.unwrap_or_default())
+}
+
+fn prompt_file(run: &Run, prompt: Prompt, usual: &str) -> Result<String, Failure> {
+    let text = run.home.prompt(prompt).map_err(|error| failure::of_context(&error))?;
+    Ok(text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| usual.to_owned()))
+}

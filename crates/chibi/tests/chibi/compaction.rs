@@ -1,0 +1,180 @@
+//! Making room: by itself, by hand, by name; and taking it back.
+
+use super::*;
+
+/// Says its number until it is asked to choose or to sum up.
+fn talker() -> Server {
+    Server::answering(|request| {
+        let body = request.json();
+        let system = body["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+        match () {
+            () if system.contains("may be archived") => says("I would archive nothing at all."),
+            () if system.contains("new summary") => says("SUMMARY of what was said."),
+            () if system.contains("Sum up") => says("WHOLE SUMMARY."),
+            () => says(&format!("answer {}", "long ".repeat(60))),
+        }
+    })
+}
+
+#[test]
+fn a_prompt_that_does_not_fit_is_answered_after_room_was_made() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    for number in 1..=4 {
+        chibi.told(&[&format!("question {number}")]);
+    }
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.5");
+    assert!(chibi.told(&["question 5"]).starts_with("answer "), "the prompt is not swallowed");
+    let requests = server.finish();
+    assert_eq!(requests.len(), 4 + 3, "which ids, the summary, the answer");
+    let last = spoken(requests.last().unwrap());
+    assert!(last[0].starts_with("user: question 4"), "{last:?}");
+    assert_eq!(last.last().unwrap(), "system: --- CONVERSATION SUMMARY ---\nSUMMARY of what was said.");
+    assert_eq!(chibi.read("contexts/default/summary.md"), "SUMMARY of what was said.");
+    let log = chibi.transcript("default");
+    assert_eq!(log.iter().filter(|entry| entry.0 == "context_created").count(), 1);
+    assert_eq!(log.iter().filter(|entry| entry.0 == "compaction").count(), 1);
+    assert_eq!(log.iter().filter(|entry| entry.3 == "question 4").count(), 1, "nothing is written twice");
+}
+
+#[test]
+fn the_model_chooses_what_may_go() {
+    let server = Server::answering(|request| {
+        let text = request.json()["messages"].to_string();
+        let body = request.json();
+        let system = body["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+        if system.contains("may be archived") {
+            let user = body["messages"][1]["content"].as_str().unwrap();
+            let list = &user[user.find("Exchanges:\n").unwrap() + 11..];
+            let rows: Vec<Value> = serde_json::from_str(list).unwrap();
+            let second = rows.iter().find(|row| row["user"] == "question 2").unwrap();
+            return says(&format!("Sure: [{}, \"made-up\"]", second["id"]));
+        }
+        if text.contains("new summary") {
+            return says("Two was asked.");
+        }
+        says("answer")
+    });
+    let chibi = Chibi::asking(&server);
+    for number in 1..=3 {
+        chibi.told(&[&format!("question {number}")]);
+    }
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
+    chibi.told(&["question 4"]);
+    let last = spoken(server.finish().last().unwrap());
+    let users: Vec<&String> = last.iter().filter(|said| said.starts_with("user: ")).collect();
+    assert_eq!(users, ["user: question 1", "user: question 3", "user: question 4"]);
+}
+
+#[test]
+fn long_texts_of_any_script_do_not_wedge_a_compaction() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
+    for _ in 0..3 {
+        chibi.told(&[&"日本語".repeat(400)]);
+    }
+    chibi.told(&["-g", "0"]);
+    drop(server);
+}
+
+#[test]
+fn when_the_summary_fails_the_prompt_is_answered_all_the_same() {
+    let server = Server::answering(|request| match request.json()["messages"].to_string() {
+        text if text.contains("may be archived") || text.contains("new summary") => {
+            Wire::OpenAi.failure(401, "error", "not now")
+        }
+        _ => says("answer"),
+    });
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["one"]);
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
+    let output = chibi.run(&["two"]).ok();
+    assert_eq!(output.stdout, "answer\n");
+    assert!(output.stderr.starts_with("warning: "), "{}", output.stderr);
+    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 4\n");
+    drop(server);
+}
+
+#[test]
+fn a_whole_compaction_leaves_a_summary_that_is_sent_once() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    assert_eq!(chibi.told(&["-z"]), "There is nothing to compact.\n");
+    chibi.told(&["one"]);
+    assert_eq!(chibi.told(&["-z"]), "One exchange is too little to compact.\n");
+    chibi.told(&["two"]);
+    assert_eq!(chibi.told(&["-z"]), "Compacted 2 exchanges into a summary of 14 bytes.\n");
+    chibi.told(&["three"]);
+    let requests = server.finish();
+    let last = spoken(requests.last().unwrap());
+    let summaries = last.iter().filter(|said| said.contains("WHOLE SUMMARY.")).count();
+    assert_eq!(summaries, 1, "{last:?}");
+    assert!(last[0].starts_with("user: What we said so far was summed up"), "{last:?}");
+    assert!(!last.iter().any(|said| said.starts_with("user: one")), "{last:?}");
+}
+
+#[test]
+fn a_compaction_and_then_the_prompt() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["one"]);
+    chibi.told(&["two"]);
+    let output = chibi.told(&["-z", "three"]);
+    assert!(output.starts_with("Compacted 2 exchanges") && output.contains("\nanswer "), "{output}");
+    drop(server);
+}
+
+#[test]
+fn what_is_pinned_survives_and_an_undone_compaction_gives_the_window_back() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    for number in 1..=4 {
+        chibi.told(&[&format!("question {number}")]);
+    }
+    let pinned = chibi.lines("contexts/default/context.jsonl")[1]["id"].as_str().unwrap().to_owned();
+    chibi.told(&["--pin", &pinned]);
+    assert!(chibi.told(&["--pins"]).contains("question 1"));
+    let before = chibi.read("contexts/default/context.jsonl");
+    chibi.told(&["-Z", "default"]);
+    let window = chibi.read("contexts/default/context.jsonl");
+    assert!(window.contains("question 1") && !window.contains("question 2"), "{window}");
+    chibi.told(&["--undo-compaction"]);
+    assert_eq!(chibi.read("contexts/default/context.jsonl"), before, "to the byte");
+    assert_eq!(chibi.run(&["--undo-compaction"]).code, 1);
+    chibi.told(&["--unpin", &pinned]);
+    assert_eq!(chibi.told(&["--pins"]), "Nothing is pinned.\n");
+    assert_eq!(chibi.run(&["--pin", "nothing"]).code, 1);
+    drop(server);
+}
+
+#[test]
+fn an_archived_history_stays_in_the_transcript() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["one"]);
+    assert_eq!(chibi.told(&["-a"]), "Context 'default' archived (history saved to transcript)\n");
+    assert_eq!(chibi.told(&["-a"]), "Context 'default' is already empty\n");
+    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 0\n");
+    assert_eq!(chibi.told(&["-g", "0"]), "");
+    assert!(chibi.told(&["--search", "one"]).contains("one"), "and can be found");
+    let output = chibi.told(&["-a", "two"]);
+    assert!(output.ends_with(&format!("answer {}\n", "long ".repeat(60))), "{output}");
+    let requests = server.finish();
+    assert_eq!(spoken(requests.last().unwrap()), ["user: two"]);
+}
+
+#[test]
+fn a_window_that_is_too_small_is_trimmed_and_told_about() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    for number in 1..=3 {
+        chibi.told(&[&format!("question {number} {}", "x".repeat(8000))]);
+    }
+    let text = chibi.read("config.toml").replace("100000", "6000");
+    chibi.home.write(".chibi/config.toml", text);
+    let output = chibi.run(&["question 4"]).ok();
+    assert!(output.stderr.contains("do not fit the window"), "{}", output.stderr);
+    let last = spoken(server.finish().last().unwrap());
+    assert!(last.len() < 7, "{}", last.len());
+}

@@ -1,0 +1,135 @@
+//! Several chibis at once, and one that was killed.
+
+use std::process::{Child, Stdio};
+use std::sync::{Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use testkit::until;
+
+use super::*;
+
+/// A door that replies wait behind.
+#[derive(Default)]
+struct Door {
+    open: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Door {
+    fn wait(&self) {
+        let open = self.open.lock().unwrap();
+        drop(self.changed.wait_timeout_while(open, PATIENCE, |open| !*open).unwrap());
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap() = true;
+        self.changed.notify_all();
+    }
+}
+
+fn start(chibi: &Chibi, args: &[&str]) -> Child {
+    let mut command = chibi.command(args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn ended(child: Child) -> (i32, String, String) {
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap_or(-1), text(output.stdout), text(output.stderr))
+}
+
+/// A server whose first reply waits behind the door.
+fn slow_first() -> (std::sync::Arc<Door>, Server) {
+    let door = std::sync::Arc::new(Door::default());
+    let behind = std::sync::Arc::clone(&door);
+    let server = Server::answering(move |request| {
+        if request.number == 0 {
+            behind.wait();
+        }
+        says(&format!("reply {}", request.number))
+    });
+    (door, server)
+}
+
+#[test]
+fn a_context_in_use_is_refused_at_once_or_waited_for() {
+    let (door, server) = slow_first();
+    let chibi = Chibi::asking(&server);
+    let first = start(&chibi, &["one"]);
+    assert!(until(PATIENCE, || server.requests().len() == 1));
+    let output = chibi.run(&["two"]);
+    assert_eq!(output.code, 5, "{}", output.transcript());
+    assert!(output.stderr.contains("is in use by") && output.stderr.contains("--wait"), "{}", output.stderr);
+    assert_eq!(chibi.told(&["-L"]), "* default [active]\n", "looking disturbs nobody");
+    let queued = start(&chibi, &["--wait", "three"]);
+    chibi.told(&["-C", "other", "elsewhere"]);
+    door.open();
+    assert_eq!(ended(first).1, "reply 0\n");
+    assert_eq!(ended(queued).1, "reply 2\n");
+    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 4\n");
+    drop(server);
+}
+
+#[test]
+fn the_next_run_after_a_kill_starts_at_once() {
+    let (door, server) = slow_first();
+    let chibi = Chibi::asking(&server);
+    let mut first = start(&chibi, &["one"]);
+    assert!(until(PATIENCE, || server.requests().len() == 1));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(chibi.told(&["-L"]), "* default [stale]\n");
+    let started = Instant::now();
+    assert_eq!(chibi.told(&["two"]), "reply 1\n");
+    assert!(started.elapsed() < Duration::from_secs(20), "a lock of the dead was waited for");
+    assert_eq!(spoken(&server.requests()[1]), ["user: two"], "what was never answered is not sent");
+    door.open();
+    drop(server);
+}
+
+#[test]
+fn two_contexts_write_to_each_other_while_both_run() {
+    let server = Server::answering(|request| {
+        let body = request.json();
+        let to = if body["messages"].to_string().contains("I am alice") { "bob" } else { "alice" };
+        let said_last =
+            body["messages"].as_array().unwrap().iter().rev().find(|said| said["role"] != "system");
+        match said_last.unwrap()["role"] == "tool" {
+            true => says("sent"),
+            false => said(turn().call("send_message", &json!({"to": to, "content": format!("hello {to}")}))),
+        }
+    });
+    let chibi = Chibi::asking(&server);
+    for _ in 0..5 {
+        let alice = start(&chibi, &["-C", "alice", "I am alice"]);
+        let bob = start(&chibi, &["-C", "bob", "I am bob"]);
+        let (one, other) = (ended(alice), ended(bob));
+        assert_eq!((one.0, other.0), (0, 0), "{one:?} {other:?}");
+    }
+    chibi.run(&["-C", "alice", "I am alice"]).ok();
+    chibi.run(&["-C", "bob", "I am bob"]).ok();
+    // Alice wrote once more than she has read: every letter came exactly once.
+    let letters = |context: &str| {
+        let log = chibi.transcript(context);
+        log.iter().map(|entry| entry.3.matches("[From: ").count()).sum::<usize>()
+    };
+    assert_eq!((letters("alice"), letters("bob")), (5, 6));
+    drop(server);
+}
+
+#[test]
+fn many_processes_queue_for_one_context_and_none_is_lost() {
+    let server = Server::answering(|_| says("ok"));
+    let chibi = Chibi::asking(&server);
+    let children: Vec<Child> =
+        (0..12).map(|number| start(&chibi, &["--wait", &format!("prompt {number}")])).collect();
+    for child in children {
+        let (code, stdout, stderr) = ended(child);
+        assert_eq!((code, stdout.as_str()), (0, "ok\n"), "{stderr}");
+    }
+    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 24\n");
+    let kinds: Vec<String> = chibi.transcript("default").into_iter().skip(1).map(|entry| entry.2).collect();
+    let turns: Vec<&[String]> = kinds.chunks(2).collect();
+    assert!(turns.iter().all(|turn| turn == &["default", "user"]), "no two turns are mixed: {kinds:?}");
+    drop(server);
+}

@@ -1,0 +1,194 @@
+//! Tools: our own, those of plugins in bash and Python, recursion, limits, and tools run by hand.
+
+use super::*;
+
+#[test]
+fn calls_and_results_are_replayed_with_their_ids_and_the_text_beside_them() {
+    let server = Server::scripted([
+        said(turn().say("Let me note it.").call("update_todos", &json!({"content": "- buy milk"}))),
+        says("Noted."),
+        says("Milk."),
+    ]);
+    let chibi = Chibi::asking(&server);
+    assert_eq!(chibi.told(&["remember milk"]), "Let me note it.\nNoted.\n");
+    assert_eq!(chibi.told(&["-n", "todos"]), "- buy milk\n");
+    assert_eq!(chibi.told(&["what was it?"]), "Milk.\n");
+    let requests = server.finish();
+    let last = requests[2].json();
+    let messages = last["messages"].as_array().unwrap();
+    let roles: Vec<&str> = messages.iter().map(|said| said["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "system"]);
+    assert_eq!(messages[1]["content"], "Let me note it.");
+    assert_eq!(messages[1]["tool_calls"][0]["id"], messages[2]["tool_call_id"]);
+    assert_eq!(messages[1]["tool_calls"][0]["function"]["arguments"], r#"{"content":"- buy milk"}"#);
+    assert_eq!(messages[5]["content"], "--- CURRENT TODOS ---\n- buy milk");
+    let log = chibi.transcript("default");
+    let kinds: Vec<&str> = log.iter().map(|entry| entry.0.as_str()).collect();
+    assert_eq!(kinds[..6], ["context_created", "message", "message", "tool_call", "tool_result", "message"]);
+    assert_eq!((log[3].1.as_str(), log[3].2.as_str()), ("default", "update_todos"));
+    assert_eq!((log[4].1.as_str(), log[4].2.as_str()), ("update_todos", "default"));
+}
+
+#[test]
+fn plugins_in_bash_and_python_are_called_in_the_same_turn() {
+    let python = r#"#!/usr/bin/env python3
+import json, os, sys
+if len(sys.argv) > 1 and sys.argv[1] == "--schema":
+    print(json.dumps({"name": "add", "description": "adds", "parameters": {"type": "object",
+        "properties": {"a": {"type": "number"}, "b": {"type": "number"}}, "required": ["a", "b"]}}))
+    sys.exit(0)
+args = json.loads(os.environ["CHIBI_TOOL_ARGS"])
+print(args["a"] + args["b"], end="")
+"#;
+    let server = Server::scripted([
+        said(turn().call("add", &json!({"a": 2, "b": 3})).call("shout", &json!({}))),
+        says("5, LOUD"),
+    ]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin("add.py", python);
+    chibi.plugin("shout", &bash_tool("shout", "echo \"LOUD in $CHIBI_CONTEXT\"; echo talk >&2"));
+    let output = chibi.run(&["go"]).ok();
+    assert_eq!(output.stdout, "5, LOUD\n");
+    assert!(output.stderr.contains("talk"), "{}", output.stderr);
+    let results: Vec<String> = chibi
+        .transcript("default")
+        .into_iter()
+        .filter(|entry| entry.0 == "tool_result")
+        .map(|entry| entry.3)
+        .collect();
+    assert_eq!(results, ["5", "LOUD in default\n"]);
+}
+
+#[test]
+fn a_model_that_wants_another_round_gets_it_and_a_blocked_call_does_not() {
+    let recurse = |note: &str| said(turn().call("recurse", &json!({"note": note})));
+    let server = Server::scripted([recurse("look again"), says("first"), says("second")]);
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["--init"]);
+    assert_eq!(chibi.told(&["go"]), "first\nsecond\n");
+    let requests = server.finish();
+    let last = spoken(&requests[2]);
+    assert_eq!(last.last().unwrap(), "user: [Continuing from previous round]\n\nNote to self: look again");
+
+    let server = Server::scripted([recurse("x"), says("only")]);
+    chibi.configure(&server, "");
+    fs::remove_file(chibi.path("plugins/recurse")).unwrap();
+    assert_eq!(chibi.told(&["go"]), "only\n", "without the plugin there is no such tool");
+    drop(server);
+}
+
+#[test]
+fn recursion_ends_at_its_depth() {
+    let server = Server::answering(|request| match request.number % 2 {
+        0 => said(turn().call("recurse", &json!({"note": "on"}))),
+        _ => says("round"),
+    });
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["--init"]);
+    chibi.configure(&server, "max_recursion_depth = 3");
+    let output = chibi.run(&["go"]).ok();
+    assert_eq!(output.stdout, "round\nround\nround\n");
+    assert_eq!(output.stderr, "[Max recursion depth (3) reached, stopping]\n");
+    assert_eq!(server.finish().len(), 6);
+}
+
+#[test]
+fn a_model_that_never_stops_calling_is_stopped_and_told_so() {
+    let server = Server::answering(|request| {
+        said(turn().call("update_todos", &json!({"content": request.number.to_string()})))
+    });
+    let chibi = Chibi::asking(&server);
+    chibi.configure(&server, "max_tool_rounds = 4");
+    let output = chibi.run(&["go"]);
+    assert_eq!(output.code, 4, "{}", output.transcript());
+    assert!(output.stderr.contains("the limit of 4 rounds of tools is reached"), "{}", output.stderr);
+    assert_eq!(server.finish().len(), 4);
+    let server = Server::scripted([says("fine")]);
+    chibi.configure(&server, "");
+    assert_eq!(chibi.told(&["still there?"]), "fine\n", "the history can be used");
+    drop(server);
+}
+
+#[test]
+fn what_cannot_be_called_is_told_to_the_model() {
+    let server = Server::scripted([
+        said(turn().call("update_todo", &json!({})).call("update_goals", &json!({}))),
+        says("sorry"),
+    ]);
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["go"]);
+    let results: Vec<String> = chibi
+        .transcript("default")
+        .into_iter()
+        .filter(|entry| entry.0 == "tool_result")
+        .map(|entry| entry.3)
+        .collect();
+    assert!(results[0].contains("did you mean `update_todos`?"), "{results:?}");
+    assert!(results[1].contains("`content` (string) is missing"), "{results:?}");
+    drop(server);
+}
+
+#[test]
+fn a_recipient_that_is_a_path_goes_nowhere() {
+    let server = Server::scripted([
+        said(turn().call("send_message", &json!({"to": "../../../escaped", "content": "x"}))),
+        says("ok"),
+    ]);
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["go"]);
+    assert!(!chibi.home.path().join("escaped").exists() && !chibi.path("escaped").exists());
+    drop(server);
+}
+
+#[test]
+fn tools_can_be_run_by_hand() {
+    let chibi = Chibi::bare();
+    chibi.plugin("echo_args", &bash_tool("echo_args", "echo \"$CHIBI_TOOL_ARGS\""));
+    assert_eq!(chibi.told(&["-p", "echo_args", "-x", "two words"]), "{\"args\":[\"-x\",\"two words\"]}\n");
+    assert_eq!(chibi.told(&["-P", "echo_args", "{\"a\":", "1}"]), "{\"a\":1}\n");
+    chibi.told(&["-P", "update_goals", "{\"content\": \"win\"}"]);
+    assert_eq!(chibi.told(&["-n", "goals"]), "win\n");
+    let output = chibi.run(&["-P", "echo_arg"]);
+    assert_eq!(output.stderr, "error: there is no tool `echo_arg`\nhint: did you mean `echo_args`?\n");
+    let output = chibi.run(&["-P", "echo_args", "not json"]);
+    assert_eq!(output.code, 2, "{}", output.stderr);
+    chibi.plugin("failing", &bash_tool("failing", "echo half; exit 3"));
+    let output = chibi.run(&["-p", "failing"]);
+    assert_eq!(output.code, 1);
+    assert!(output.stderr.starts_with("error: `failing` failed: "), "{}", output.stderr);
+}
+
+#[test]
+fn plugins_and_what_became_of_them_are_listed() {
+    let chibi = Chibi::bare();
+    assert!(chibi.told(&["--list-plugins"]).starts_with("No plugins in "));
+    chibi.plugin("good", &bash_tool("good_tool", "echo x"));
+    chibi.plugin("bad", "#!/bin/bash\necho garbage\n");
+    chibi.plugin("off.disabled", "#!/bin/bash\n");
+    let output = chibi.run(&["--list-plugins"]).ok();
+    assert!(output.stdout.contains("good: loaded, tools good_tool"), "{}", output.stdout);
+    assert!(output.stdout.contains("bad: skipped: its schema cannot be used"), "{}", output.stdout);
+    assert!(output.stdout.contains("off.disabled: skipped: disabled by its name"), "{}", output.stdout);
+    assert!(output.stderr.contains("warning: plugin `bad`"), "{}", output.stderr);
+    let checked = chibi.run(&["--plugin-check", "good"]).ok().stdout;
+    assert!(
+        checked.contains("good: loaded, tools good_tool") && checked.contains("answered in"),
+        "{checked}"
+    );
+    assert_eq!(chibi.run(&["--plugin-check", "bad"]).code, 1);
+    assert_eq!(chibi.run(&["--plugin-check", "none"]).code, 1);
+}
+
+#[test]
+fn no_plugin_sees_a_key() {
+    let chibi = Chibi::bare();
+    chibi
+        .home
+        .write(".chibi/config.toml", "api_key_env = 'MY_KEY'\n[plugins.show]\nenv = ['MY_KEY', 'SEEN']\n");
+    chibi.plugin("show", &bash_tool("show", "env"));
+    let mut command = chibi.command(&["-p", "show"]);
+    command.env("MY_KEY", "sk-1").env("OPENROUTER_API_KEY", "sk-2").env("SEEN", "yes").env("UNSEEN", "no");
+    let output = chibi.home.run(&mut command).ok();
+    assert!(output.stdout.contains("SEEN=yes") && !output.stdout.contains("UNSEEN"), "{}", output.stdout);
+    assert!(!output.stdout.contains("sk-1") && !output.stdout.contains("sk-2"), "{}", output.stdout);
+}
