@@ -106,15 +106,12 @@ impl Eyes {
         self.files.contains_key(path)
     }
 
-    /// The last result about a file is the truth about it; what cannot be read back is not held.
     fn take(&mut self, call: &Call, content: &str) {
         let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));
         let Some(told) = Told::parse(last) else { return };
         let path = told.path.clone();
         let before = self.files.remove(&path);
-        if let Some(held) = Held::after(before, call, &told, body) {
-            self.files.insert(path, held);
-        }
+        self.files.insert(path, Held::after(before, call, &told, body));
     }
 }
 

@@ -114,12 +114,13 @@ fn walk(root: &Path, file_type: Option<&str>) -> Result<WalkBuilder, String> {
         let mut types = TypesBuilder::new();
         types.add_defaults();
         let known = types.definitions().iter().any(|known| known.name() == wanted);
+        let bad =
+            |_| format!("`{}` is neither a type nor an extension", text::head(&text::plain(wanted), 100));
         if !known {
-            let bad = |_| format!("`{}` is neither a type nor an extension", text::plain(wanted));
             types.add("asked", &format!("*.{wanted}")).map_err(bad)?;
         }
         types.select(if known { wanted } else { "asked" });
-        walk.types(types.build().map_err(|error| error.to_string())?);
+        walk.types(types.build().map_err(bad)?);
     }
     Ok(walk)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use drip::load::Stamp;
 use ignore::WalkBuilder;
@@ -18,16 +18,21 @@ use super::State;
 const FILE: u64 = 1 << 20;
 /// Nor is more than this of all together.
 const TOTAL: u64 = 200 << 20;
+/// Nobody waits longer than this for a command to start; what is left is kept before the next one.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// A tree with more files than this is looked at no further.
 const FILES: usize = 100_000;
 /// A file that was written so shortly before we looked may be written again without a new stamp: clocks of file systems
 /// tick every 4 to 10 ms.
 const RACY: Duration = Duration::from_millis(50);
 
+const LATE: &str = "there was no time to keep it";
+
 #[derive(Debug)]
 pub(super) struct Snapshot {
     root: PathBuf,
     files: HashMap<PathBuf, Kept>,
+    /// Of the files that are kept, as they are now.
     bytes: u64,
 }
 
@@ -46,20 +51,25 @@ impl Snapshot {
         Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0 }
     }
 
-    /// Keeps what is new or changed. Once cancelled, the rest counts as not kept.
+    /// Keeps what is new or changed. Once cancelled, or when it takes too long, the rest counts as not kept.
     pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
         let mut before = std::mem::take(&mut self.files);
+        self.bytes = 0;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let settled_before = now.saturating_sub(RACY).as_nanos() as i128;
+        let until = Instant::now() + PATIENCE;
         for path in walk(&self.root) {
             let Some(stamp) = Stamp::of(&path) else { continue };
             if let Some(known) = before.remove(&path).filter(|known| known.settled && known.stamp == stamp) {
+                self.bytes += known.digest.map_or(0, |_| stamp.bytes);
                 self.files.insert(path, known);
                 continue;
             }
             let settled = stamp.changed_ns.max(stamp.modified_ns) < settled_before;
             let mode = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.permissions().mode());
-            let digest = self.keep(&path, &stamp, blobs, cancel);
+            let late = cancel.is_cancelled() || Instant::now() > until;
+            let digest = if late { Err(LATE) } else { self.keep(&path, &stamp, blobs) };
+            let settled = settled && !late;
             self.files.insert(path, Kept { stamp, settled, mode, digest });
         }
     }
@@ -85,16 +95,7 @@ impl Snapshot {
         changes
     }
 
-    fn keep(
-        &mut self,
-        path: &Path,
-        stamp: &Stamp,
-        blobs: &Blobs,
-        cancel: &Cancel,
-    ) -> Result<Digest, &'static str> {
-        if cancel.is_cancelled() {
-            return Err("it was interrupted");
-        }
+    fn keep(&mut self, path: &Path, stamp: &Stamp, blobs: &Blobs) -> Result<Digest, &'static str> {
         if stamp.bytes > FILE {
             return Err("it is larger than 1 MB");
         }
