@@ -18,6 +18,7 @@ const BENCHES: &[(&str, &str, &str)] = &[
         "agent",
         "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",
     ),
+    ("chibi", "chibi", "chibi's transcript and search at three sizes, its start with 15 plugins, the first byte"),
     ("llm", "llm", "event streams of models: splitting, reading, first byte, memory"),
     ("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
 ];
