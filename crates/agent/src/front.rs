@@ -40,7 +40,10 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
         finding: format!("{}: {}", check.subject, check.finding),
         ..check
     };
-    commands::doctor::checks(invocation, places).into_iter().map(named).collect()
+    commands::doctor::checks(&invocation.program.subcommand(NAME), invocation, places)
+        .into_iter()
+        .map(named)
+        .collect()
 }
 
 /// What the agent saves by deltas it saves in its own requests, which nobody sent otherwise: there is nothing to compare
