@@ -13,6 +13,12 @@ const BENCHES: &[(&str, &str, &str)] = &[
         "what a prompt costs in each shell, whatever the daemon is doing, beside an empty template",
     ),
     ("drip", "drip", "drip's hook and commands at three sizes, 64 at once, and the tokens of a history"),
+    (
+        "agent",
+        "agent",
+        "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",
+    ),
+    ("chibi", "chibi", "chibi's transcript and search at three sizes, its start with 15 plugins, the first byte"),
     ("llm", "llm", "event streams of models: splitting, reading, first byte, memory"),
     ("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
 ];

@@ -25,5 +25,6 @@ pub(crate) const BINARIES: &[Binary] = &[
     Binary { name: "clai", package: "clai", profile: "dist", size: Some(8_000_000), start_ms: 5.0 },
     Binary { name: "clai-daemon", package: "clai", profile: "dist", size: Some(8_000_000), start_ms: 5.0 },
     Binary { name: "chibi", package: "chibi", profile: "dist", size: Some(15_000_000), start_ms: 10.0 },
+    Binary { name: "agent", package: "agent", profile: "dist", size: Some(15_000_000), start_ms: 10.0 },
     Binary { name: "scrimp", package: "scrimp", profile: "dist", size: None, start_ms: 10.0 },
 ];

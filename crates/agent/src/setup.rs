@@ -11,7 +11,7 @@ use chibi::plugins::{Ground, Secrets};
 use chibi::servers::Servers;
 use conversation::turn::{Budget, Spent};
 use conversation::window::{Limits, Relief};
-use kit::invocation::{Clock, Environment, place_failure};
+use kit::invocation::{Clock, Environment, Program, place_failure};
 use kit::process::Cancel;
 use kit::{Exit, Failure, Invocation, Page, Places, places};
 use llm::Cost;
@@ -42,7 +42,7 @@ pub(crate) struct World {
     pub(crate) clock: Clock,
     pub(crate) project: Project,
     pub(crate) page: Page,
-    pub(crate) program: kit::invocation::Program,
+    pub(crate) program: Program,
     /// Whether there is a person at a terminal who can be asked.
     pub(crate) attended: bool,
 }
@@ -72,13 +72,12 @@ impl World {
     fn spill(&self) -> PathBuf {
         self.places.cache.join("scrimp/agent")
     }
+}
 
-    /// The sandbox of this project. None if we cannot be run again.
-    pub(crate) fn sandbox(&self, network: Network) -> Option<Sandbox> {
-        let through = self.program.spoken().split(' ').skip(1).map(OsString::from).collect();
-        let write = vec![self.project.root().to_owned(), self.places.temp.clone()];
-        self.program.exe.clone().map(|exe| Sandbox::new(exe, through, Policy { write, network }))
-    }
+/// The way behind the wall. None if we do not know how to be run again.
+pub(crate) fn sandbox(program: &Program, policy: Policy) -> Option<Sandbox> {
+    let through = program.spoken().split(' ').skip(1).map(OsString::from).collect();
+    program.exe.clone().map(|exe| Sandbox::new(exe, through, policy))
 }
 
 /// A conversation, ready for its first prompt.
@@ -195,7 +194,8 @@ fn workshop(
     workshop.environment = bash::environment(&world.env);
     let network = if talk.network || config.network { Network::Open } else { Network::Closed };
     if config.sandbox && !talk.no_sandbox {
-        let sandbox = world.sandbox(network);
+        let write = vec![world.project.root().to_owned(), world.places.temp.clone()];
+        let sandbox = sandbox(&world.program, Policy { write, network });
         // A guard that cannot stand is told, not left out.
         let missing =
             || Failure::new("there can be no sandbox: we do not know our own file").hint("`--no-sandbox`");

@@ -36,7 +36,7 @@ pub(crate) fn shown(entries: &[Entry], detail: Detail) -> String {
 fn one(entry: &Entry, detail: Detail, out: &mut String) {
     let content = &entry.content;
     let _ = match (&entry.kind, detail) {
-        (EntryKind::Message, _) => write!(out, "[{}]: {content}\n\n", speaker(entry)),
+        (EntryKind::Message, _) => write!(out, "[{}]: {}\n\n", speaker(entry), content.trim_end()),
         (EntryKind::ToolCall, Detail::Short) => {
             let dots = if content.len() > EXCERPT { "..." } else { "" };
             writeln!(out, "[TOOL: {}] {}{dots}", entry.to, text::plain(text::head(content, EXCERPT)))

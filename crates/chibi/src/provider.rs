@@ -3,7 +3,7 @@
 
 use kit::invocation::Environment;
 use kit::{Failure, Places};
-use llm::provider::{self, ConfigFile, Layer, Name, Resolved, Target};
+use llm::provider::{self, Claim, ConfigFile, Layer, Name, Origin, Resolved, Target};
 use llm::{Client, KeySource, Provider, Setup};
 
 use crate::config::Layers;
@@ -82,7 +82,22 @@ pub(crate) fn resolve(
     if let Some(file) = ConfigFile::read(&places.config.join("scrimp/config.toml"))? {
         all.push(Layer::scrimp_file(&file)?);
     }
+    all.push(usual());
     provider::resolve(&all)
+}
+
+/// Where chibi has always gone if nobody says otherwise.
+fn usual() -> Layer {
+    Layer {
+        origin: Origin::Default,
+        claim: Claim::ByAddress(Name::OpenRouter),
+        model: None,
+        url: None,
+        key: None,
+        auth: None,
+        anthropic_version: None,
+        warnings: Vec::new(),
+    }
 }
 
 /// The three that everybody knows answer nobody without one; a server of one's own may.

@@ -36,6 +36,7 @@ fn a_conversation_at_a_terminal_from_the_first_line_to_the_last() {
         "{screen}"
     );
     enter(&terminal, "");
+    terminal.wait_for(|screen: &str| screen.ends_with("> \n> "), PATIENCE);
     enter(&terminal, "hi there");
     let screen = terminal.wait_for("300 out", PATIENCE);
     assert!(screen.contains("Hello.\n") && screen.contains("1 request · 1.2k in · 300 out"), "{screen}");

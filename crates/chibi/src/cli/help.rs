@@ -9,6 +9,9 @@ pub(crate) const ABOUT: &str = "Conversations that persist, compact, call plugin
 /// Where the second column begins.
 const COLUMN: usize = 40;
 
+/// As wide as a help may be that is read everywhere.
+const WIDTH: usize = 100;
+
 pub(crate) fn text(spoken: &str) -> String {
     let mut out = format!("{ABOUT}\n\nUsage: {spoken} [FLAGS] [--] [PROMPT...]\n");
     out.push_str("\nWords are the prompt; text from a pipe is put below them. Without any, standard input is read: on a\n");
@@ -20,10 +23,24 @@ pub(crate) fn text(spoken: &str) -> String {
         for flag in FLAGS.iter().filter(|flag| flag.section == section) {
             let left = left(flag);
             let gap = COLUMN.saturating_sub(left.chars().count()).max(2);
-            let _ = writeln!(out, "{left}{:gap$}{}", "", flag.help);
+            let _ = writeln!(out, "{left}{:gap$}{}", "", wrapped(flag.help).join(&format!("\n{:COLUMN$}", "")));
         }
     }
     out
+}
+
+/// Lines that fit beside the flags.
+fn wrapped(words: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in words.split(' ') {
+        let last = lines.last_mut().expect("there is always a line");
+        match last.is_empty() {
+            true => last.push_str(word),
+            false if COLUMN + last.len() + 1 + word.len() <= WIDTH => last.push_str(&format!(" {word}")),
+            false => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 pub(crate) fn command() -> clap::Command {

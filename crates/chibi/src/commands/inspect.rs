@@ -1,11 +1,13 @@
 //! What the model is told and what holds here: system prompt, memory, todos, goals, settings.
 
 use kit::{Failure, text};
+use llm::provider::Target;
 
-use crate::config::{self, Config, SETTINGS, Setting};
+use crate::config::{self, Config, Layers, SETTINGS, Setting};
 use crate::context::{ContextName, Document, Prompt, Reader};
 use crate::failure::of_context;
 use crate::prompt::Parts;
+use crate::provider;
 use crate::run::Run;
 
 const THINGS: [&str; 4] = ["system_prompt", "reflection", "todos", "goals"];
@@ -90,11 +92,23 @@ fn document(run: &Run, name: &ContextName, document: Document) -> Result<Option<
 
 fn setting(run: &mut Run, name: &ContextName, setting: &Setting) -> Result<Option<String>, Failure> {
     let layers = run.layers(name)?;
-    let found = config::shown(&layers, setting);
+    let mut found = config::shown(&layers, setting).map(|(value, layer)| (value, layer.to_string()));
+    if setting.path == "base_url" && found.is_none() {
+        found = address(run, &layers);
+    }
     if let Some((_, layer)) = &found {
         run.out.diagnostic(&format!("{}: {layer}", setting.path));
     }
     Ok(found.map(|(value, _)| value))
+}
+
+/// Where requests go if no file says so.
+fn address(run: &Run, layers: &Layers) -> Option<(String, String)> {
+    let resolved = provider::resolve(layers, &run.asked, &run.env, &run.places).ok()?;
+    match resolved.target.value {
+        Target::Http(endpoint) => Some((endpoint.to_string(), resolved.target.origin.to_string())),
+        Target::Script(_) => None,
+    }
 }
 
 fn list() -> String {

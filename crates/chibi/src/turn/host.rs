@@ -126,7 +126,7 @@ impl<'a> Host<'a> {
                 Ok(Some(staged)) => return Departure::Compact(staged),
                 Ok(None) => {}
                 Err(failure) if self.run.cancel.is_cancelled() => {
-                    self.run.out.diagnostic(&failure.to_string())
+                    self.run.out.diagnostic(&failure.to_string());
                 }
                 Err(failure) => self.run.out.warn(&failure.to_string()),
             }

@@ -56,6 +56,10 @@ fn every_value_names_its_layer() {
         ("33".into(), "[auto_compact_threshold: ~/.chibi/contexts/work/local.toml]".into())
     );
     assert_eq!(shown("max_tool_rounds"), ("50".into(), "[max_tool_rounds: default]".into()));
+    assert_eq!(
+        shown("base_url"),
+        ("https://openrouter.ai/api/v1/chat/completions".into(), "[base_url: default]".into())
+    );
     assert_eq!(shown("api.top_p"), ("(not set)".into(), String::new()));
     assert!(chibi.told(&["-n", "list"]).contains("api.reasoning.effort"));
     let output = chibi.run(&["-n", "api_key"]);
