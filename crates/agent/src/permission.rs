@@ -230,8 +230,8 @@ fn by_mode(settings: &Settings, request: &Request) -> Decision {
 /// What runs by itself later, or decides what may run: an edit there is more than an edit.
 fn guarded(request: &Request) -> bool {
     const FOLDERS: [&str; 2] = [".git", ".claude"];
-    let parts = request.target.iter().flat_map(|target| target.path.components());
-    parts.into_iter().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
+    let mut parts = request.target.iter().flat_map(|target| Path::new(&target.shown).components());
+    parts.any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
 
 fn fits(rule: &Rule, glob: Option<&GlobMatcher>, request: &Request) -> bool {

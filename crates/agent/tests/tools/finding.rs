@@ -56,6 +56,13 @@ fn a_listing_has_its_limits_and_says_so() {
         told.starts_with(r#"["0000","0001","#) && told.ends_with("\"0999\"]\nshowing 1000 of 1003"),
         "{told}"
     );
+    for number in 0..900 {
+        shop.write(&format!("wide/{number:03}{}", "x".repeat(200)), "");
+    }
+    let told = shop.ok("list_files", json!({"path": "wide"}));
+    let (list, words) = told.split_once('\n').unwrap();
+    let list: Vec<String> = serde_json::from_str(list).unwrap();
+    assert_eq!(words, format!("showing {} of 900", list.len()));
     let deep = format!("{}end", "d/".repeat(25));
     shop.write(&deep, "");
     let told = shop.ok("list_files", json!({"path": "d", "recursive": true}));

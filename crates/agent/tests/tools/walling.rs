@@ -100,6 +100,7 @@ fn the_test_tells_what_is_held() {
     assert!(closed.holds(), "{closed}");
     assert_eq!((closed.writes, closed.tcp, closed.udp), (Held::Refused, Held::Refused, Held::Refused));
     assert!(closed.landlock.starts_with("version "), "{closed}");
+    assert!(walled(Network::Closed).workshop.sandbox.unwrap().holds_files());
     let open = report(&walled(Network::Open));
     assert_eq!((open.writes, open.tcp, open.udp), (Held::Refused, Held::Open, Held::Open));
     assert!(open.holds() && open.to_string().contains("TCP: open, as you allowed"), "{open}");
