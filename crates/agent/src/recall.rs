@@ -25,7 +25,8 @@ pub(crate) struct Clai {
 impl Clai {
     /// As a subcommand of the front door if that is what we are; else the program beside us, or on the `PATH`.
     pub(crate) fn find(program: &Program, project: PathBuf, env: &Environment) -> Option<Clai> {
-        let front_door = program.spoken().contains(' ').then(|| Some((program.exe.clone()?, vec!["clai".into()])));
+        let front_door =
+            program.spoken().contains(' ').then(|| Some((program.exe.clone()?, vec!["clai".into()])));
         let beside = || Some((program.sibling("clai").ok().or_else(|| find("clai", env))?, Vec::new()));
         let (program, through) = front_door.flatten().or_else(beside)?;
         let environment = minimal_environment(env, &["CLAI_DB_DIR"]);
