@@ -13,7 +13,7 @@ use conversation::turn::Turn;
 use drip::elide::Language;
 use drip::lines::{Span, Text};
 use drip::plan::{self, Ask, Limits, Plan, Shape};
-use llm::{Call, CallId, Outcome, ToolResult};
+use llm::{Call, Outcome, ToolResult};
 
 use crate::page::Page;
 use crate::tools::{EDIT_FILE, READ_FILE};
@@ -101,11 +101,6 @@ impl Eyes {
         self.files.get(path).is_some_and(|held| held.tag != now.tag())
     }
 
-    /// Whether the window shows anything of this file.
-    pub fn has_seen(&self, path: &str) -> bool {
-        self.files.contains_key(path)
-    }
-
     fn take(&mut self, call: &Call, content: &str) {
         let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));
         let Some(told) = Told::parse(last) else { return };
@@ -155,10 +150,3 @@ fn told(path: &str, what: What, now: &Page, body: &str) -> String {
 pub(crate) fn past_the_end(path: &str, asked: Span, count: usize) -> String {
     format!("{path} has {count} lines; there is no line {}", asked.first)
 }
-
-/// Results that speak of a file, for who looks at a conversation.
-pub fn speaks_of(content: &str) -> Option<String> {
-    Told::parse(content.rsplit('\n').next()?).map(|told| told.path)
-}
-
-type From = Vec<CallId>;

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use conversation::tools::{Beside, Output, Task};
 use drip::lines::Span;
@@ -30,6 +31,9 @@ pub(super) const TOOL: Declared = Declared {
     access: |task| Access::read(task, "path"),
     run,
 };
+
+/// How long lines are looked for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How many bytes of lines from a large file are shown at once.
 const PART: usize = 256 << 10;
@@ -152,9 +156,13 @@ fn lines(path: &Path, window: Span, cancel: &Cancel) -> Result<Part, String> {
     let mut input = BufReader::with_capacity(1 << 16, file);
     let mut part = Part::default();
     let mut inside = false;
+    let until = Instant::now() + PATIENCE;
     loop {
         if cancel.is_cancelled() {
             return Err("interrupted".to_owned());
+        }
+        if Instant::now() > until {
+            return Err(format!("line {} was not reached in time", window.first));
         }
         let buffer = input.fill_buf().map_err(|error| plainly(&error))?;
         if buffer.is_empty() || part.count >= window.last {

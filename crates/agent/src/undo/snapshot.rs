@@ -51,6 +51,10 @@ impl Snapshot {
         Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0 }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
     /// Keeps what is new or changed. Once cancelled, or when it takes too long, the rest counts as not kept.
     pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
         let mut before = std::mem::take(&mut self.files);

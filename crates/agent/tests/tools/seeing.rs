@@ -4,7 +4,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use agent::eyes::Eyes;
 use conversation::window::{self, Limits, Relief, Shown};
 use conversation::{ExchangeId, History, Returned};
 use llm::{Block, Call, CallId, Outcome, ToolResult};
@@ -350,5 +349,4 @@ fn what_the_window_lost_is_sent_again() {
     assert!(shop.ok("read_file", read.clone()).starts_with("1: line number 1"), "the base is gone");
     shop.seen = vec![first];
     assert!(shop.ok("read_file", read.clone()).starts_with("As you read it"), "and here again");
-    assert!(!Eyes::fold([]).has_seen("a.rs"));
 }
