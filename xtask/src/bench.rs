@@ -18,7 +18,16 @@ const BENCHES: &[(&str, &str, &str)] = &[
         "agent",
         "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",
     ),
-    ("chibi", "chibi", "chibi's transcript and search at three sizes, its start with 15 plugins, the first byte"),
+    (
+        "chibi",
+        "chibi",
+        "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn",
+    ),
+    (
+        "chibi-store",
+        "chibi",
+        "chibi's transcripts at three sizes: opening, appending, searching with filters and without",
+    ),
     ("llm", "llm", "event streams of models: splitting, reading, first byte, memory"),
     ("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
 ];

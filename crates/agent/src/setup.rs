@@ -27,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, Which};
 use crate::permission::{self, Mode};
 use crate::project::Project;
+use crate::recall::Clai;
 use crate::sandbox::{Network, Policy, Sandbox};
 use crate::session::Session;
 use crate::toolbox::Toolbox;
@@ -205,6 +206,10 @@ fn workshop(
     let root = world.project.root();
     workshop.index =
         code::Socket::find(root, &world.places.temp, world.places.uid).map(|socket| Box::new(socket) as _);
+    if config.recent_commands {
+        let clai = Clai::find(&world.program, root.to_owned(), &world.env);
+        workshop.recent = clai.map(|clai| Box::new(clai) as _);
+    }
     workshop.subagent = Some(errands);
     Ok(workshop)
 }

@@ -1,6 +1,5 @@
-//! What chibi costs: keeping an entry behind 1,000, 100,000 and 1,000,000 others, finding words among them with filters
-//! and without, starting with 15 plugins, and the way to the first byte of a request. `SCRIMP_BENCH_ENTRIES` makes the
-//! largest transcript smaller.
+//! What chibi costs as a process, beside an empty one of the same run: its start, a list with 15 plugins, the way to the
+//! first byte of a request, and a whole turn. What its transcripts cost is in `chibi-store`.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -15,81 +14,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use chibi::context::{ChibiHome, Context, ContextName, Entry, EntryKind, Filters, Ids, Query, Wait};
-use kit::invocation::Clock;
 use testkit::measure::Table;
-use testkit::{Home, Random, bin};
+use testkit::{Home, bin};
 
-const SIZES: [usize; 3] = [1_000, 100_000, 1_000_000];
-const BATCH: usize = 1_000;
 const PLUGINS: usize = 15;
 
 fn main() {
     let mut table = Table::default();
-    kept_and_found(&mut table);
     started(&mut table);
     table.print();
-}
-
-fn largest() -> usize {
-    let told = std::env::var("SCRIMP_BENCH_ENTRIES").ok().and_then(|text| text.parse().ok());
-    told.unwrap_or(SIZES[2])
-}
-
-/// One transcript that grows; at each size, what one more entry costs, and what a search does.
-fn kept_and_found(table: &mut Table) {
-    let home = Home::new();
-    let chibi = ChibiHome::new(home.path().join(".chibi"), Clock::system(), Ids::random());
-    let name = ContextName::new("long").unwrap();
-    let mut random = Random::new(1);
-    let mut entries = 0;
-    println!("{:>10}  {:>12} {:>12}  search p50 ms: rare, medium, common; without filters", "entries", "append p50", "open ms");
-    for size in SIZES.into_iter().filter(|size| *size <= largest()) {
-        grow(&chibi, &name, entries, size, &mut random);
-        entries = size;
-        let began = Instant::now();
-        let mut context = Context::open(&chibi, &name, Wait::No).unwrap();
-        let opened = ms(began.elapsed());
-        let appended = p50(200, || context.append(vec![message(&chibi, "one more")]).unwrap());
-        let search = |words: &str, filters| {
-            let query = Query::new(words);
-            p50(20, || drop(context.reader().search(&query, 20, filters).unwrap()))
-        };
-        // The first search of a process reads what the others find warm.
-        search("needle", Filters::Consult);
-        let words = [format!("rare{}", size / 2), "medium7".to_owned(), "common".to_owned()];
-        let with: Vec<f64> = words.iter().map(|word| search(word, Filters::Consult)).collect();
-        let without = search(&words[0], Filters::Ignore);
-        println!(
-            "{size:>10}  {appended:>9.3} ms {opened:>9.2} ms  {:.2}, {:.2}, {:.2}; {without:.2}",
-            with[0], with[1], with[2]
-        );
-        table.note(format!("{size} entries: append p50 ms"), appended);
-        table.note(format!("{size} entries: open ms"), opened);
-        for (what, time) in ["rare", "medium", "common"].iter().zip(&with) {
-            table.note(format!("{size} entries: search {what} p50 ms"), *time);
-        }
-        table.note(format!("{size} entries: search rare without filters p50 ms"), without);
-        context.archive().unwrap();
-    }
-}
-
-fn grow(chibi: &ChibiHome, name: &ContextName, from: usize, to: usize, random: &mut Random) {
-    let mut context = Context::open(chibi, name, Wait::No).unwrap();
-    for first in (from..to).step_by(BATCH) {
-        let batch = (first..(first + BATCH).min(to)).map(|number| {
-            let noise: Vec<String> = (0..30).map(|_| format!("w{}", random.below(20_000))).collect();
-            let medium = format!("medium{}", number % 1_000);
-            message(chibi, &format!("common rare{number} {medium} {}", noise.join(" ")))
-        });
-        context.append(batch.collect()).unwrap();
-        // The window is what a model is shown, and never that long.
-        context.archive().unwrap();
-    }
-}
-
-fn message(chibi: &ChibiHome, text: &str) -> Entry {
-    Entry::new(chibi.fresh_id(), chibi.now(), EntryKind::Message, "user", "long", text)
 }
 
 /// Whole processes, beside an empty `main`.
@@ -113,6 +46,10 @@ fn started(table: &mut Table) {
     assert!(quiet(&home, &["-L"]).status().unwrap().success());
     let listed = Cost::of(50, |_| quiet(&home, &["-L"]).spawn().unwrap());
     report(table, &format!("chibi -L with {PLUGINS} plugins"), listed, empty);
+    let script = home.write("play.txt", "data: {\"say\": \"hello\"}\n\ndata: [DONE]\n\n");
+    let model = format!("script:{}", script.display());
+    let turn = Cost::of(50, |_| quiet(&home, &["-C", "t", "--model", &model, "hello"]).spawn().unwrap());
+    report(table, "a turn with a scripted model", turn, empty);
     let first = first_byte(20);
     println!("{:<34} {:>9} {:>9} {first:>9.2}", "first byte of a request", "", "");
     table.note("first byte of a request: wall ms", first);
@@ -124,7 +61,10 @@ fn first_byte(times: usize) -> f64 {
     let home = Home::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
-    home.write(".chibi/config.toml", format!("model = 'm'\nbase_url = 'http://{address}/v1/chat/completions'\n"));
+    home.write(
+        ".chibi/config.toml",
+        format!("model = 'm'\nbase_url = 'http://{address}/v1/chat/completions'\n"),
+    );
     let mut spent = Vec::new();
     for _ in 0..times {
         let began = Instant::now();
@@ -181,18 +121,6 @@ fn report(table: &mut Table, what: &str, cost: Cost, empty: Cost) {
     println!("{what:<34} {:>9.2} {:>9.2} {:>9.2}", cost.cpu, cost.cpu - empty.cpu, cost.wall);
     table.note(format!("{what}: cpu ms over an empty main"), cost.cpu - empty.cpu);
     table.note(format!("{what}: wall ms"), cost.wall);
-}
-
-/// The middle of so many times, in milliseconds.
-fn p50(times: usize, mut operation: impl FnMut()) -> f64 {
-    let mut spent: Vec<f64> = (0..times)
-        .map(|_| {
-            let began = Instant::now();
-            operation();
-            ms(began.elapsed())
-        })
-        .collect();
-    middle(&mut spent)
 }
 
 fn middle(times: &mut [f64]) -> f64 {

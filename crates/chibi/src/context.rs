@@ -8,12 +8,16 @@
 mod cut;
 mod documents;
 mod entry;
+mod export;
 mod fault;
+mod fork;
 mod hold;
 mod home;
+pub mod import;
 pub mod inbox;
 mod lifecycle;
 mod local;
+mod markdown;
 mod meta;
 mod migrate;
 mod name;

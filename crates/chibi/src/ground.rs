@@ -7,7 +7,7 @@ use llm::Key;
 use toml::Value;
 
 use crate::config::Layers;
-use crate::plugins::{Ground, Kept, Limits, Secrets, Setting};
+use crate::plugins::{Ground, Kept, Limits, Protocol, Secrets, Setting};
 use crate::run::Run;
 use crate::servers;
 
@@ -49,13 +49,18 @@ fn secrets(layers: &Layers) -> Secrets {
     Secrets { variables, keys }
 }
 
-/// `[plugins.NAME]`: `env`, `timeout` in seconds, `cache_schema`.
+/// `[plugins.NAME]`: `env`, `timeout` in seconds, `protocol`, `cache_schema`.
 fn settings(layers: &Layers) -> BTreeMap<String, Setting> {
     let rows = layers.open_table("plugins").into_iter();
     rows.map(|(name, row)| {
         let setting = Setting {
             env: texts(&row, "env"),
             timeout: seconds(&row),
+            protocol: match row.get("protocol").and_then(Value::as_str) {
+                Some("stdin") => Some(Protocol::Stdin),
+                Some("environment") => Some(Protocol::Environment),
+                _ => None,
+            },
             schema: match row.get("cache_schema").and_then(Value::as_bool) {
                 Some(false) => Kept::Never,
                 _ => Kept::UntilItChanges,

@@ -1,10 +1,10 @@
-//! Entries as people read them: the log of `-g`, and the transcript as Markdown. Pure.
+//! Entries as people read them in the log of `-g`. Pure.
 
 use std::fmt::Write;
 
 use kit::text;
 
-use crate::context::{Entry, EntryKind, Speaker};
+use crate::context::{Entry, EntryKind};
 
 /// How much of a call is shown where little is.
 const EXCERPT: usize = 60;
@@ -49,47 +49,6 @@ fn one(entry: &Entry, detail: Detail, out: &mut String) {
         }
         (_, Detail::Short | Detail::Full) => Ok(()),
     };
-}
-
-/// What a turn adds to `transcript.md`: who said what, and no tools.
-pub(crate) fn archived(entries: &[Entry]) -> String {
-    let role = |entry: &Entry| match entry.speaker() {
-        Speaker::User => "USER",
-        Speaker::Assistant => "ASSISTANT",
-    };
-    let messages = entries.iter().filter(|entry| entry.kind == EntryKind::Message);
-    messages.map(|entry| format!("[{}]: {}\n\n", role(entry), entry.content)).collect()
-}
-
-/// A whole conversation as a document.
-pub(crate) fn markdown(title: &str, entries: &[Entry]) -> String {
-    let mut out = format!("# {title}\n");
-    for entry in entries {
-        let content = entry.content.trim();
-        let _ = match entry.kind {
-            EntryKind::Message => write!(out, "\n## {}\n\n{content}\n", text::plain(&entry.from)),
-            EntryKind::ToolCall => {
-                write!(out, "\n> called `{}`\n\n{}", text::plain(&entry.to), fenced(content))
-            }
-            EntryKind::ToolResult => {
-                write!(out, "\n> `{}` gave\n\n{}", text::plain(&entry.from), fenced(content))
-            }
-            EntryKind::Compaction => {
-                let summary = entry.metadata.summary().unwrap_or_default();
-                write!(out, "\n---\n\n*What was said before was summed up:* {}\n", summary.trim())
-            }
-            EntryKind::Archival => write!(out, "\n---\n"),
-            _ => Ok(()),
-        };
-    }
-    out
-}
-
-/// In marks that are longer than any in the text.
-fn fenced(content: &str) -> String {
-    let longest = content.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let marks = "`".repeat(longest.max(2) + 1);
-    format!("{marks}\n{content}\n{marks}\n")
 }
 
 fn speaker(entry: &Entry) -> String {
@@ -151,11 +110,5 @@ mod tests {
         assert_eq!(chosen(&all, 99).len(), 4);
         assert_eq!(chosen(&all, i64::MIN).len(), 4);
         assert_eq!(chosen(&[], 3).len(), 0);
-    }
-
-    #[test]
-    fn code_in_a_document_cannot_end_its_own_fence() {
-        let text = markdown("work", &[entry(EntryKind::ToolResult, "t", "work", "a ```` b")]);
-        assert_eq!(text, "# work\n\n> `t` gave\n\n`````\na ```` b\n`````\n");
     }
 }

@@ -93,9 +93,19 @@ impl Output {
         }
     }
 
-    /// Bytes as they are: completions, exports.
+    /// Text as it is: completions.
     pub(crate) fn raw(&mut self, text: &str) {
         self.write(text);
+    }
+
+    /// For what is too long to be put together first.
+    pub(crate) fn stdout(&mut self) -> impl Write + '_ {
+        Stdout(self)
+    }
+
+    /// Whether nobody reads any more.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.lost.is_some()
     }
 
     /// A piece of the model's words.
@@ -225,5 +235,22 @@ impl Output {
         }
         let written = self.stdout.write_all(words.as_bytes()).and_then(|()| self.stdout.flush());
         self.lost = written.err();
+    }
+}
+
+/// Standard output as a stream; its first failure is remembered for the end.
+struct Stdout<'a>(&'a mut Output);
+
+impl Write for Stdout<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let Output { stdout, lost, .. } = &mut *self.0;
+        stdout
+            .write_all(bytes)
+            .map(|()| bytes.len())
+            .inspect_err(|error| *lost = Some(io::Error::from(error.kind())))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.stdout.flush()
     }
 }

@@ -79,6 +79,8 @@ pub struct Setting {
     /// Instead of the usual limit, for tools and hooks.
     pub timeout: Option<Duration>,
     pub schema: Kept,
+    /// Instead of what its schema says: there are plugins that read standard input and do not say so.
+    pub protocol: Option<Protocol>,
 }
 
 /// Whether a plugin's schema is kept until its file changes.

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use conversation::tools::{Output, Spec};
 use kit::process::Cancel;
 use kit::text;
+use mcp::Deadline;
 use serde_json::{Map, Value};
 
 use crate::hooks::Warning;
@@ -60,8 +61,8 @@ struct Server {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     Failed(String),
-    /// It did not say what it offers. It is not asked again before its settings change.
-    Hung(Duration),
+    /// It did not say in time what it offers. It is not asked again before its settings change.
+    Hung,
 }
 
 /// A server that was looked at closely.
@@ -71,6 +72,8 @@ pub struct Checked {
     pub report: String,
     /// How long it took to say what it offers.
     pub elapsed: Duration,
+    /// Why it has no tools for us, if it has none.
+    pub fault: Option<Fault>,
 }
 
 impl Servers {
@@ -153,13 +156,14 @@ pub fn check(ground: &Ground, name: &str, setting: &Setting) -> Checked {
     }
     cache.save(&path);
     let server = Server::new(name.to_owned(), setting.clone(), tools, None, |_| false);
-    Checked { report: server.to_string(), elapsed }
+    Checked { report: server.to_string(), elapsed, fault: server.offers.err() }
 }
 
 /// Starts a server to hear what it offers. The connection is kept: somebody will call.
 fn ask(ground: &Ground, setting: &Setting) -> (Result<Vec<offer::Tool>, Fault>, Option<Connection>) {
-    match Connection::open(ground, setting, ground.limits.schema) {
-        Ok(connection) => (connection.tools(ground.limits.schema), Some(connection)),
+    let deadline = Deadline::after(ground.limits.schema);
+    match Connection::open(ground, setting, deadline) {
+        Ok(connection) => (connection.tools(deadline), Some(connection)),
         Err(fault) => (Err(fault), None),
     }
 }
@@ -213,12 +217,9 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Failed(how) => f.write_str(how),
-            Fault::Hung(time) => {
-                write!(
-                    f,
-                    "it did not say within {time:?} what it offers; not tried again until its settings change"
-                )
-            }
+            Fault::Hung => f.write_str(
+                "it did not say in time what it offers; not tried again until its settings change",
+            ),
         }
     }
 }

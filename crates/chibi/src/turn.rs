@@ -4,10 +4,6 @@
 mod host;
 mod stage;
 
-use std::fs::OpenOptions;
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-
 use conversation::drive::{self, Start};
 use conversation::turn::{Budget, End, Finished, Settings};
 use conversation::window::{Limits, Relief, Shown};
@@ -15,10 +11,9 @@ use conversation::{ExchangeId, History};
 use kit::{Exit, Failure};
 
 use crate::compaction;
-use crate::context::{Context, Entry};
+use crate::context::Context;
 use crate::failure;
 use crate::interrupt;
-use crate::log;
 use crate::run::Run;
 
 use host::Host;
@@ -77,8 +72,11 @@ fn one(
     let settings = settings(stage, host.overhead());
     let cancel = host.run.cancel.clone();
     let done = drive::run(&stage.reached.client, &mut host, history, settings, start, &cancel);
-    let (again, kept) = (host.again.take(), std::mem::take(&mut host.kept));
-    archive(run, context, &kept);
+    let again = host.again.take();
+    if let Err(error) = context.end_turn() {
+        // It can be made again from the transcript, so it is no reason to fail.
+        run.out.warn(&format!("`transcript.md` did not grow: {error}"));
+    }
     let Finished { end, spent, .. } = done.map_err(|unsaved| unsaved.error)?;
     run.out.pause();
     run.out.diagnostic(&format!(
@@ -92,16 +90,6 @@ fn one(
         (Some(failure), _) => Err(failure),
         (None, End::Done) => Ok(again),
         (None, _) => Ok(None),
-    }
-}
-
-/// The log for people grows with each turn. It can be made again from the transcript, so a full disk is no failure.
-fn archive(run: &mut Run, context: &Context, kept: &[Entry]) {
-    let path = context.reader().folder().join("transcript.md");
-    let text = log::archived(kept);
-    let written = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
-    if let Err(error) = written.and_then(|mut file| file.write_all(text.as_bytes())) {
-        run.out.warn(&format!("`{}` did not grow: {error}", path.display()));
     }
 }
 

@@ -11,6 +11,8 @@ mod cuts;
 mod desk;
 #[path = "context/finding.rs"]
 mod finding;
+#[path = "context/handing.rs"]
+mod handing;
 #[path = "context/inherited.rs"]
 mod inherited;
 #[path = "context/keeping.rs"]

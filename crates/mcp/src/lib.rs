@@ -16,6 +16,7 @@ pub use message::RpcError;
 pub use server::{ServeError, Server, ServerInfo, serve};
 pub use tool::{BadArguments, Call, Cancel, Content, Tool, ToolResult};
 pub use version::Version;
+pub use wire::Deadline;
 
 /// The longest line that either side takes. A server of ours sends none that is longer either: see [`serve`].
 pub const LINE_CAP: wire::frame::Cap = wire::frame::Cap(4 << 20);

@@ -145,6 +145,29 @@ fn control_c_interrupts_once_and_leaves_twice() {
 }
 
 #[test]
+fn what_an_edit_writes_can_be_edited_before_it_is_written() {
+    let rig = Rig::new([
+        calls("edit_file", &json!({"path": "a.txt", "old_str": "", "new_str": "two"})),
+        says("So be it."),
+    ]);
+    let (agent, url) = (bin("agent"), rig.server.url());
+    let args = ["EDITOR=sed -i s/two/three/", agent.to_str().unwrap(), "--api-url", &url];
+    let terminal = Terminal::spawn(&rig.home, "env", &args, SIZE);
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    enter(&terminal, "write it");
+    terminal.wait_for("[y]es [n]o [a]lways [e]dit", PATIENCE);
+    terminal.send("e");
+    terminal.wait_for("So be it.", PATIENCE);
+    assert_eq!(rig.home.read("a.txt"), "three");
+    drop(terminal);
+    let requests = rig.requests();
+    assert_eq!(
+        requests[1]["messages"][1]["content"][0]["input"]["new_str"], "two",
+        "the model's own words stay"
+    );
+}
+
+#[test]
 fn a_question_is_ended_by_an_interrupt() {
     let rig = Rig::new([calls("bash", &json!({"command": "touch made"}))]);
     let terminal = open(&rig, &[]);

@@ -23,7 +23,8 @@ pub(crate) fn text(spoken: &str) -> String {
         for flag in FLAGS.iter().filter(|flag| flag.section == section) {
             let left = left(flag);
             let gap = COLUMN.saturating_sub(left.chars().count()).max(2);
-            let _ = writeln!(out, "{left}{:gap$}{}", "", wrapped(flag.help).join(&format!("\n{:COLUMN$}", "")));
+            let _ =
+                writeln!(out, "{left}{:gap$}{}", "", wrapped(flag.help).join(&format!("\n{:COLUMN$}", "")));
         }
     }
     out

@@ -2,25 +2,22 @@
 
 use kit::Failure;
 
-use crate::context::Entry;
 use crate::failure::of_context;
-use crate::log;
 use crate::run::Run;
 
 pub(super) fn export(run: &mut Run, format: &str) -> Result<(), Failure> {
-    let name = run.current.clone();
-    let entries = run.reader(&name)?.entries().and_then(Iterator::collect::<Result<Vec<Entry>, _>>);
-    let entries = entries.map_err(|error| of_context(&error))?;
-    match format {
-        "markdown" | "md" => run.out.raw(&log::markdown(name.as_str(), &entries)),
-        "json" => {
-            let text = serde_json::to_string_pretty(&entries).expect("entries are written as JSON every day");
-            run.out.raw(&format!("{text}\n"));
-        }
+    let reader = run.reader(&run.current.clone())?;
+    let exported = match format {
+        "markdown" | "md" => reader.export_markdown(&mut run.out.stdout()),
+        "json" => reader.export_json(&mut run.out.stdout()),
         other => {
             return Err(Failure::usage(format!("`{other}` is no format of an export"))
                 .hint("`--export markdown` or `--export json`"));
         }
+    };
+    match exported {
+        // Whether that is a failure is said at the end.
+        Err(_) if run.out.is_lost() => Ok(()),
+        exported => exported.map_err(|error| of_context(&error)),
     }
-    Ok(())
 }

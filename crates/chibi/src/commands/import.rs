@@ -1,6 +1,29 @@
-//! `--import`
+//! `--import`: a session of Claude Code or Codex becomes a context, which is then the current one.
+
+use kit::{Failure, text};
+
+use crate::context::{ContextName, State, import};
+use crate::failure::of_context;
+use crate::moment::Moment;
 use crate::run::Run;
-use kit::Failure;
-pub(super) fn import(_run: &mut Run, _file: &str) -> Result<(), Failure> {
+
+pub(super) fn import(run: &mut Run, file: &str) -> Result<(), Failure> {
+    let session = import::read(&run.cwd.join(file)).map_err(|error| of_context(&error))?;
+    let source = match session.source {
+        import::Source::ClaudeCode => "claude",
+        import::Source::Codex => "codex",
+    };
+    let stamp = Moment::new(run.now(), run.offset()).stamp();
+    let name = ContextName::chosen(&format!("new:{source}"), &stamp, |name| run.home.exists(name));
+    let name = name.map_err(|error| of_context(&error.into()))?;
+    run.home.import(&session, &name).map_err(|error| of_context(&error))?;
+    State::update(&run.home, |state| state.switch(&name)).map_err(|error| of_context(&error))?;
+    run.current = name.clone();
+    let skipped = match session.skipped {
+        0 => String::new(),
+        lines => format!("; {} lines could not be read", text::thousands(lines as u64)),
+    };
+    let count = text::thousands(session.records.len() as u64);
+    run.out.result(&format!("Imported {count} records into context `{}`{skipped}.", name.as_str()));
     Ok(())
 }

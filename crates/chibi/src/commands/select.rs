@@ -79,7 +79,7 @@ fn latest(run: &Run) -> Result<ContextName, Failure> {
 fn fork(run: &mut Run, new: &ContextName, id: &str) -> Result<(), Failure> {
     let current = run.current.clone();
     let reader = run.reader(&current)?;
-    let _ = (&reader, new, EntryId(id.to_owned()));
+    run.home.fork(&reader, &EntryId(id.to_owned()), new).map_err(|error| of_context(&error))?;
     run.out.diagnostic(&format!("{} is a copy of {} up to {id}", new.as_str(), current.as_str()));
     Ok(())
 }

@@ -115,7 +115,8 @@ pub(super) fn make(
     make_dir(&unborn)?;
     meta::save(&unborn, &Meta { created_at: home.now(), ..Meta::default() })?;
     Writer::open(&unborn)?.0.append(entries, Durability::Fsync)?;
-    store::replace(&unborn.join("context.jsonl"), &window::text(entries), Durability::Fsync)?;
+    let window = window::rebuild(entries.iter().rev().cloned().map(Ok))?;
+    store::replace(&unborn.join("context.jsonl"), &window::text(&window), Durability::Fsync)?;
     furnish(&unborn)?;
     fs::rename(&unborn, &folder).at("make", &folder)?;
     State::update_locked(home, |state| state.register(name))

@@ -23,6 +23,8 @@ pub struct Context {
     pub(super) reader: Reader,
     pub(super) writer: Writer,
     pub(super) window: Vec<Entry>,
+    /// The first entry that was appended since the context was opened.
+    pub(super) first: Option<EntryId>,
     policy: Policy,
     notes: Vec<String>,
     pub(super) hold: Hold,
@@ -36,8 +38,16 @@ impl Context {
         let mut migrated = migrate::files(&reader)?;
         let (writer, notes) = Writer::open(reader.folder())?;
         let policy = Policy::default();
-        let mut context =
-            Context { home: home.clone(), reader, writer, window: Vec::new(), policy, notes, hold };
+        let mut context = Context {
+            home: home.clone(),
+            reader,
+            writer,
+            window: Vec::new(),
+            first: None,
+            policy,
+            notes,
+            hold,
+        };
         cut::recover(&context.reader)?;
         context.furnish()?;
         context.load_window()?;
@@ -89,6 +99,7 @@ impl Context {
         let is_said = |entry: &Entry| entry.kind == EntryKind::Message || entry.is_anchor();
         let durability = if entries.iter().any(is_said) { Durability::Fsync } else { Durability::Cached };
         self.writer.append(&entries, durability)?;
+        self.first.get_or_insert_with(|| entries[0].id.clone());
         // From here on the entries are in the log, and the caller must not hear that they are not: whatever fails now is
         // made good by the next to open.
         let taken: Vec<EntryId> = entries.iter().flat_map(inbox::taken_by).collect();

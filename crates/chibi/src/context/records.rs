@@ -29,23 +29,27 @@ impl Context {
             Record::Restored => self.undo_compaction().map(drop),
             _ => {
                 let mut entries = write(record, &self.home, self.name(), user);
-                entries.iter_mut().for_each(|entry| self.name_tool(entry));
+                entries.iter_mut().for_each(|entry| name_tool(entry, &self.window));
                 self.append(entries)
             }
         }
     }
+}
 
-    /// A result is from the tool that was called.
-    fn name_tool(&self, entry: &mut Entry) {
-        let Some(id) = entry.metadata.get::<CallId>("call_id") else { return };
-        let is_call = |other: &&Entry| {
-            other.kind == EntryKind::ToolCall && other.metadata.get::<CallId>("call_id").as_ref() == Some(&id)
-        };
-        if let Some(call) =
-            self.window.iter().rev().find(is_call).filter(|_| entry.kind == EntryKind::ToolResult)
-        {
-            entry.from.clone_from(&call.to);
-        }
+/// Gives each result the name of the tool that was called for it.
+pub(super) fn name_tools(entries: &mut [Entry]) {
+    for place in 0..entries.len() {
+        let (before, rest) = entries.split_at_mut(place);
+        name_tool(&mut rest[0], before);
+    }
+}
+
+fn name_tool(entry: &mut Entry, before: &[Entry]) {
+    let call_id = |entry: &Entry| entry.metadata.get::<CallId>("call_id");
+    let Some(id) = call_id(entry).filter(|_| entry.kind == EntryKind::ToolResult) else { return };
+    let is_call = |other: &&Entry| other.kind == EntryKind::ToolCall && call_id(other).as_ref() == Some(&id);
+    if let Some(call) = before.iter().rev().find(is_call) {
+        entry.from.clone_from(&call.to);
     }
 }
 

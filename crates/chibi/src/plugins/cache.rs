@@ -50,12 +50,11 @@ impl Said {
     }
 
     /// A failure may be mended elsewhere, by an installed interpreter say, and asking again is quick. A wait is not.
-    pub(super) fn of(asked: &Result<Value, Fault>) -> Option<Said> {
-        match asked {
-            Ok(schema) => Some(Said::Schema(schema.clone())),
-            Err(Fault::Hung(time)) => Some(Said::Hung(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))),
-            Err(Fault::Flooded(bytes)) => Some(Said::Flooded(*bytes)),
-            Err(_) => None,
+    pub(super) fn of(fault: &Fault) -> Option<Said> {
+        match fault {
+            Fault::Hung(time) => Some(Said::Hung(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))),
+            Fault::Flooded(bytes) => Some(Said::Flooded(*bytes)),
+            _ => None,
         }
     }
 }
@@ -73,9 +72,9 @@ impl Cache {
     }
 
     /// What it said when it was something else.
-    pub(super) fn old(&self, executable: &Executable) -> Option<Value> {
+    pub(super) fn old(&self, executable: &Executable) -> Option<&Value> {
         match &self.plugins.get(executable.path.to_str()?)?.said {
-            Said::Schema(schema) => Some(schema.clone()),
+            Said::Schema(schema) => Some(schema),
             _ => None,
         }
     }

@@ -35,24 +35,21 @@ pub struct Checked {
 /// [`super::Limits::schema`] if another plugin has changed, too.
 pub fn check(ground: &Ground, name: &str) -> Option<Checked> {
     let found = find::find_one(&ground.folder(), name)?;
-    let mut checked = Checked {
-        entry: Entry::skipped(name, Fault::Disabled),
-        path: None,
-        elapsed: Duration::ZERO,
-        said: String::new(),
-    };
-    if let Ok(executable) = found.what {
+    let asked = found.what.ok().map(|executable| {
         let asked = ask(ground, name, &executable);
         let mut cache = Cache::open(&cache_path(ground));
-        if let Some(said) = Said::of(&asked.schema) {
-            cache.keep(&executable, said);
-            cache.save(&cache_path(ground));
-        }
-        (checked.path, checked.elapsed, checked.said) = (Some(executable.path), asked.elapsed, asked.said);
-    }
+        // What is wrong with it is told below.
+        let _ = learn(&mut cache, &executable, asked.schema);
+        cache.save(&cache_path(ground));
+        (executable.path, asked.elapsed, asked.said)
+    });
     // Whether all of it can be used depends on the others.
-    checked.entry = load(ground).1.entries.into_iter().find(|entry| entry.name == name)?;
-    Some(checked)
+    let entry = load(ground).1.entries.into_iter().find(|entry| entry.name == name)?;
+    let (path, elapsed, said) = match asked {
+        Some((path, elapsed, said)) => (Some(path), elapsed, said),
+        None => (None, Duration::ZERO, String::new()),
+    };
+    Some(Checked { entry, path, elapsed, said })
 }
 
 pub(super) fn load(ground: &Ground) -> (Vec<Plugin>, Report) {
@@ -73,7 +70,7 @@ pub(super) fn load(ground: &Ground) -> (Vec<Plugin>, Report) {
     if cache != old {
         cache.save(&cache_path(ground));
     }
-    settle(found, schemas)
+    settle(ground, found, schemas)
 }
 
 /// What each of the found ones says it brings, in their order; asked are those that changed.
@@ -90,19 +87,11 @@ fn schemas(ground: &Ground, found: &[Found], cache: &mut Cache) -> Vec<Result<Sc
     let mut asked = together::each(&unknown, ask).into_iter().flatten();
     let mut schema = |(found, known): (&Found, Option<Said>)| {
         let executable = found.what.as_ref().map_err(Clone::clone)?;
-        let schema = match known {
+        let said = match known {
             Some(said) => said.schema(),
             None => asked.next().expect("each unknown one was asked").schema,
         };
-        match (&schema, old_guard(cache, executable)) {
-            (Err(fault), Some(declared)) => return Ok(Schema::Old(declared, fault.clone())),
-            (schema, _) => {
-                if let Some(said) = Said::of(schema) {
-                    cache.keep(executable, said);
-                }
-            }
-        }
-        schema::read(&schema?).map(Schema::Current).map_err(Fault::Schema)
+        learn(cache, executable, said)
     };
     found.iter().zip(known).map(&mut schema).collect()
 }
@@ -113,13 +102,34 @@ enum Schema {
     Old(Declared, Fault),
 }
 
+/// Makes sense of what a plugin said, and keeps it if there is sense in it.
+fn learn(cache: &mut Cache, executable: &Executable, said: Result<Value, Fault>) -> Result<Schema, Fault> {
+    let read = said.and_then(|schema| match schema::read(&schema) {
+        Ok(declared) => Ok((schema, declared)),
+        Err(what) => Err(Fault::Schema(what)),
+    });
+    match read {
+        Ok((schema, declared)) => {
+            cache.keep(executable, Said::Schema(schema));
+            Ok(Schema::Current(declared))
+        }
+        Err(fault) => match old_guard(cache, executable) {
+            Some(declared) => Ok(Schema::Old(declared, fault)),
+            None => {
+                Said::of(&fault).into_iter().for_each(|said| cache.keep(executable, said));
+                Err(fault)
+            }
+        },
+    }
+}
+
 fn old_guard(cache: &Cache, executable: &Executable) -> Option<Declared> {
-    let declared = schema::read(&cache.old(executable)?).ok()?;
+    let declared = schema::read(cache.old(executable)?).ok()?;
     (declared.role == Role::Guard).then_some(declared)
 }
 
 /// Who keeps which tool. The first one does; our own are ours.
-fn settle(found: Vec<Found>, schemas: Vec<Result<Schema, Fault>>) -> (Vec<Plugin>, Report) {
+fn settle(ground: &Ground, found: Vec<Found>, schemas: Vec<Result<Schema, Fault>>) -> (Vec<Plugin>, Report) {
     let (mut plugins, mut entries) = (Vec::<Plugin>::new(), Vec::new());
     for (Found { name, what }, schema) in found.into_iter().zip(schemas) {
         let (executable, schema) = match (what, schema) {
@@ -132,28 +142,31 @@ fn settle(found: Vec<Found>, schemas: Vec<Result<Schema, Fault>>) -> (Vec<Plugin
         let (mut declared, note) = match schema {
             Schema::Current(declared) => (declared, None),
             Schema::Old(declared, fault) => {
-                (declared, Some(format!("{fault}; it is a guard, so it counts as it was before")))
+                (declared, Some(format!("{}; it is a guard, so it counts as it was before", fault.cause())))
             }
         };
         declared.notes.extend(note);
         declared.tools.retain(|tool| {
-            let note = match plugins
-                .iter()
-                .find(|plugin| plugin.tools.iter().any(|other| other.name == tool.name))
-            {
-                _ if tools::is_built_in(&tool.name) => format!("`{}` is a tool of our own", tool.name),
-                Some(first) => format!("`{}` is a tool of `{}`", tool.name, first.name),
-                None => return true,
-            };
-            declared.notes.push(note);
-            false
+            let taken = taken(&plugins, &tool.name);
+            declared.notes.extend(taken.clone());
+            taken.is_none()
         });
         let Declared { tools, hooks, role, protocol, notes } = declared;
+        let protocol = ground.setting(&name).and_then(|setting| setting.protocol).unwrap_or(protocol);
         let plugin = Plugin { name, path: executable.path, tools, hooks, role, protocol };
         entries.push(Entry::loaded(&plugin, notes));
         plugins.push(plugin);
     }
     (plugins, Report { entries, trouble: None })
+}
+
+/// Whose a tool is already.
+fn taken(plugins: &[Plugin], tool: &str) -> Option<String> {
+    if tools::is_built_in(tool) {
+        return Some(format!("`{tool}` is a tool of our own"));
+    }
+    let first = plugins.iter().find(|plugin| plugin.tools.iter().any(|own| own.name == tool))?;
+    Some(format!("`{tool}` is a tool of `{}`", first.name))
 }
 
 /// What came of asking.

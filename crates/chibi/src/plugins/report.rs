@@ -55,31 +55,34 @@ impl Fault {
     fn is_ordinary(&self) -> bool {
         matches!(self, Fault::Disabled | Fault::NotExecutable | Fault::EmptyDirectory(_))
     }
+
+    /// What went wrong, without what follows from it.
+    pub(super) fn cause(&self) -> String {
+        match self {
+            Fault::Disabled => "disabled by its name".to_owned(),
+            Fault::Name => "its name is not UTF-8".to_owned(),
+            Fault::NotExecutable => "not executable".to_owned(),
+            Fault::NotAFile => "not a regular file".to_owned(),
+            Fault::EmptyDirectory(wanted) => format!("a directory without `{wanted}`"),
+            Fault::LeadsOut(target) => {
+                format!("leads out of the folder, to `{}`: copy it instead", target.display())
+            }
+            Fault::Unreadable(error) => error.clone(),
+            Fault::Failed(how) => format!("`--schema` {how}"),
+            Fault::Hung(time) => format!("`--schema` did not end within {time:?}"),
+            Fault::Flooded(bytes) => {
+                format!("`--schema` printed more than {} bytes", text::thousands(*bytes as u64))
+            }
+            Fault::Schema(what) => format!("its schema cannot be used: {what}"),
+        }
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Fault::Disabled => f.write_str("disabled by its name"),
-            Fault::Name => f.write_str("its name is not UTF-8"),
-            Fault::NotExecutable => f.write_str("not executable"),
-            Fault::NotAFile => f.write_str("not a regular file"),
-            Fault::EmptyDirectory(wanted) => write!(f, "a directory without `{wanted}`"),
-            Fault::LeadsOut(target) => {
-                write!(f, "leads out of the folder, to `{}`: copy it instead", target.display())
-            }
-            Fault::Unreadable(error) => f.write_str(error),
-            Fault::Failed(how) => write!(f, "`--schema` {how}"),
-            Fault::Hung(time) => {
-                write!(f, "`--schema` did not end within {time:?}; not tried again until the file changes")
-            }
-            Fault::Flooded(bytes) => write!(
-                f,
-                "`--schema` printed more than {} bytes; not tried again until the file changes",
-                text::thousands(*bytes as u64)
-            ),
-            Fault::Schema(what) => write!(f, "its schema cannot be used: {what}"),
-        }
+        let remembered = matches!(self, Fault::Hung(_) | Fault::Flooded(_));
+        let tail = if remembered { "; not tried again until the file changes" } else { "" };
+        write!(f, "{}{tail}", self.cause())
     }
 }
 

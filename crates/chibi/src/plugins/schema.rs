@@ -128,8 +128,6 @@ fn shown(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     fn part(name: &str) -> Value {
@@ -192,12 +190,17 @@ mod tests {
         assert_eq!((declared.tools.len(), declared.notes.len()), (MOST, 1));
     }
 
-    proptest! {
-        #[test]
-        fn any_json_is_read_or_refused(text in "[\\[{]?(\"(name|hooks|guard|x)\":?|[,\\]}\\[{:]|null|true|1|\"a\"){0,20}") {
-            if let Ok(value) = serde_json::from_str(&text) {
-                let _ = read(&value);
-            }
-        }
+    #[test]
+    fn whatever_is_printed_names_fit_and_no_tool_is_there_twice() {
+        testkit::fuzz("chibi-schema", "tests/corpus/schema", 10_000, |bytes| {
+            let Ok(value) = serde_json::from_slice(bytes) else { return };
+            let Ok(declared) = read(&value) else { return };
+            let mut names: Vec<&str> = declared.tools.iter().map(|tool| tool.name.as_str()).collect();
+            assert!(!names.is_empty() && names.iter().all(|name| (1..=NAME).contains(&name.len())));
+            assert!(declared.tools.iter().all(|tool| tool.parameters.is_object()));
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), declared.tools.len());
+        });
     }
 }

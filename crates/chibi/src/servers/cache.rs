@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -34,15 +33,14 @@ struct Kept {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Said {
     Tools(Vec<Tool>),
-    /// It was killed after so many milliseconds.
-    Hung(u64),
+    Hung,
 }
 
 impl Said {
     pub(super) fn tools(&self) -> Result<Vec<Tool>, Fault> {
         match self {
             Said::Tools(tools) => Ok(tools.clone()),
-            Said::Hung(ms) => Err(Fault::Hung(Duration::from_millis(*ms))),
+            Said::Hung => Err(Fault::Hung),
         }
     }
 
@@ -50,7 +48,7 @@ impl Said {
     pub(super) fn of(asked: &Result<Vec<Tool>, Fault>) -> Option<Said> {
         match asked {
             Ok(tools) => Some(Said::Tools(tools.clone())),
-            Err(Fault::Hung(time)) => Some(Said::Hung(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))),
+            Err(Fault::Hung) => Some(Said::Hung),
             Err(Fault::Failed(_)) => None,
         }
     }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use conversation::tools::Output;
 use kit::process::Cancel;
+use mcp::Deadline;
 use mcp::client::CallError;
 use mcp::{Content, ToolResult};
 use serde_json::{Map, Value};
@@ -67,14 +68,14 @@ impl Server {
         cancel: &Cancel,
     ) -> Result<ToolResult, String> {
         let connection = self.connected(ground).map_err(|fault| match fault {
-            Fault::Hung(time) => format!("its server did not start within {time:?}"),
+            Fault::Hung => "its server did not start in time".to_owned(),
             Fault::Failed(how) => how,
         })?;
         if cancel.is_cancelled() {
             return Err("it was cancelled".to_owned());
         }
-        let patience = self.setting.timeout.unwrap_or(ground.limits.tool);
-        connection.call(tool, arguments, patience).map_err(|error| {
+        let deadline = Deadline::after(self.setting.timeout.unwrap_or(ground.limits.tool));
+        connection.call(tool, arguments, deadline).map_err(|error| {
             let words = connection.words(&error);
             // A refusal is an answer. After anything else the next call is better off with a new server.
             if !matches!(error, CallError::Refused(_)) {
@@ -90,17 +91,18 @@ impl Server {
         if let Some(connection) = slot.as_ref().filter(|connection| connection.is_alive()) {
             return Ok(connection.clone());
         }
-        let connection = Arc::new(Connection::open(ground, &self.setting, ground.limits.schema)?);
+        let deadline = Deadline::after(ground.limits.schema);
+        let connection = Arc::new(Connection::open(ground, &self.setting, deadline)?);
         *slot = Some(connection.clone());
-        self.refresh(ground, &connection);
+        self.refresh(ground, &connection, deadline);
         Ok(connection)
     }
 
     /// What the server offers today is what the next conversation starts with.
-    fn refresh(&self, ground: &Ground, connection: &Connection) {
+    fn refresh(&self, ground: &Ground, connection: &Connection, deadline: Deadline) {
         let path = cache::path(ground);
         let mut cache = Cache::open(&path);
-        let today = connection.tools(ground.limits.schema).ok().map(Said::Tools);
+        let today = connection.tools(deadline).ok().map(Said::Tools);
         if let Some(today) = today.filter(|today| cache.get(&self.name, &self.setting) != Some(today)) {
             cache.keep(&self.name, &self.setting, today);
             cache.save(&path);

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use kit::process::{Job, Running};
 use kit::text;
+use mcp::Deadline;
 use mcp::client::{CallError, ClientInfo, ConnectError, Opening};
 use mcp::{Client, ToolResult};
 use serde_json::{Map, Value};
-use wire::Deadline;
 
 use crate::plugins::{self, Ground};
 
@@ -33,9 +33,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Starts the server and finds a version that both speak. Gives up after `patience`, and kills it.
-    pub(super) fn open(ground: &Ground, setting: &Setting, patience: Duration) -> Result<Connection, Fault> {
-        let deadline = Deadline::after(patience);
+    /// Starts the server and finds a version that both speak. Gives up at `deadline`, and kills it.
+    pub(super) fn open(ground: &Ground, setting: &Setting, deadline: Deadline) -> Result<Connection, Fault> {
         let opened = match start(ground, setting, Opening::Handshake, deadline) {
             Err(NotOpened::Refused(ConnectError::WantsDiscover, _)) => {
                 start(ground, setting, Opening::Discover, deadline)
@@ -43,7 +42,7 @@ impl Connection {
             opened => opened,
         };
         opened.map_err(|error| match error {
-            NotOpened::Refused(ConnectError::Call(CallError::DeadlinePassed), _) => Fault::Hung(patience),
+            NotOpened::Refused(ConnectError::Call(CallError::DeadlinePassed), _) => Fault::Hung,
             NotOpened::Refused(error, complaint) => Fault::Failed(complaint.after(&error)),
             NotOpened::NotStarted(error) => {
                 Fault::Failed(format!("`{}` could not be started: {error}", setting.command))
@@ -51,23 +50,23 @@ impl Connection {
         })
     }
 
-    /// What it offers. Gives up after `patience`.
-    pub(super) fn tools(&self, patience: Duration) -> Result<Vec<Tool>, Fault> {
-        match self.client.list_tools(Deadline::after(patience)) {
+    /// What it offers. Gives up at `deadline`.
+    pub(super) fn tools(&self, deadline: Deadline) -> Result<Vec<Tool>, Fault> {
+        match self.client.list_tools(deadline) {
             Ok(tools) => Ok(tools.into_iter().map(Tool::from).collect()),
-            Err(CallError::DeadlinePassed) => Err(Fault::Hung(patience)),
+            Err(CallError::DeadlinePassed) => Err(Fault::Hung),
             Err(error) => Err(Fault::Failed(self.words(&error))),
         }
     }
 
-    /// Calls a tool. Gives up after `patience`.
+    /// Calls a tool. Gives up at `deadline`.
     pub(super) fn call(
         &self,
         tool: &str,
         arguments: Map<String, Value>,
-        patience: Duration,
+        deadline: Deadline,
     ) -> Result<ToolResult, CallError> {
-        self.client.call_tool(tool, arguments, Deadline::after(patience))
+        self.client.call_tool(tool, arguments, deadline)
     }
 
     /// What went wrong, with what the server said about it.

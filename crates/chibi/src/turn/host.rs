@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::stage::{Handler, Stage, account, context_failure};
 use crate::compaction;
-use crate::context::{Context, Entry, EntryId, inbox, records};
+use crate::context::{Context, EntryId, inbox, records};
 use crate::desk::Desk;
 use crate::hooks::{Event, Fired, Verdict};
 use crate::plugins::Scene;
@@ -39,8 +39,6 @@ pub(super) struct Host<'a> {
     names: HashMap<CallId, String>,
     voice: Voice,
     retried: u32,
-    /// What of this turn was kept.
-    pub(super) kept: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,7 +67,6 @@ impl<'a> Host<'a> {
             names: HashMap::new(),
             voice: Voice::Heard,
             retried: 0,
-            kept: Vec::new(),
         })
     }
 
@@ -169,10 +166,6 @@ impl<'a> Host<'a> {
         self.context.append(entries.clone()).map_err(|error| context_failure(&error))?;
         for entry in &entries {
             self.run.out.entry_line(entry);
-        }
-        match record {
-            Record::Dropped { .. } => self.kept.clear(),
-            _ => self.kept.extend(entries),
         }
         Ok(())
     }

@@ -170,12 +170,35 @@ fn a_transcript_is_exported_as_a_document_and_as_data() {
     let chibi = Chibi::asking(&server);
     chibi.told(&["go"]);
     let document = chibi.told(&["--export", "markdown"]);
-    assert!(document.starts_with("# default\n\n## user\n\ngo\n\n> called `update_todos`"), "{document}");
-    assert!(document.ends_with("## default\n\ndone\n"), "{document}");
-    let data: Vec<Value> = serde_json::from_str(&chibi.told(&["--export", "json"])).unwrap();
-    assert_eq!(data.len(), 5);
+    assert!(document.starts_with("# default\n\n## user\n\ngo\n\n`update_todos` was called"), "{document}");
+    assert!(document.ends_with("## default (assistant)\n\ndone\n"), "{document}");
+    let data: Value = serde_json::from_str(&chibi.told(&["--export", "json"])).unwrap();
+    assert_eq!((&data["context"], data["entries"].as_array().unwrap().len()), (&json!("default"), 5));
     assert_eq!(chibi.run(&["--export", "pdf"]).code, 2);
     drop(server);
+}
+
+#[test]
+fn a_session_of_another_program_goes_on_here() {
+    let server = Server::scripted([says("Still 4.")]);
+    let chibi = Chibi::asking(&server);
+    let line = |kind: &str, id: &str, parent: Value, content: Value| {
+        json!({"type": kind, "uuid": id, "parentUuid": parent, "sessionId": "s", "cwd": "/p", "timestamp": "2026-01-01T00:00:00.000Z",
+            "message": {"role": kind, "content": content}})
+    };
+    let lines = [
+        line("user", "1", Value::Null, json!("what is 2 + 2?")),
+        line("assistant", "2", json!("1"), json!([{"type": "text", "text": "4"}])),
+    ];
+    chibi.home.write("session.jsonl", lines.map(|line| line.to_string()).join("\n") + "\nnonsense\n");
+    let said = chibi.told(&["--import", "session.jsonl"]);
+    assert!(said.starts_with("Imported 2 records into context `claude_20260101_000000`"), "{said}");
+    chibi.told(&["are you sure?"]);
+    assert_eq!(spoken(&server.finish()[0]), ["user: what is 2 + 2?", "assistant: 4", "user: are you sure?"]);
+    chibi.home.write("other.jsonl", "{\"a\": 1}\n");
+    let output = chibi.run(&["--import", "other.jsonl"]);
+    assert_eq!((output.code, output.stderr.lines().count()), (1, 1), "{}", output.stderr);
+    assert_eq!(chibi.run(&["--import", "missing.jsonl"]).code, 1);
 }
 
 #[test]

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chibi::hooks::{Event, Fired};
-use chibi::plugins::{Called, Ground, Limits, Plugins, Scene, Secrets};
+use chibi::plugins::{Called, Ground, Limits, Plugins, Scene, Secrets, Setting};
 use kit::invocation::Environment;
 use kit::process::Cancel;
 use llm::Outcome;
 use serde_json::{Map, Value};
-use testkit::Home;
+use testkit::{Home, PATIENCE};
 
 pub(crate) const SCENE: Scene<'_> = Scene { context: "work", verbose: false };
 
@@ -30,7 +30,8 @@ impl Bench {
             env: Environment::of(home.environment()),
             home: chibi,
             secrets: Secrets::default(),
-            limits: Limits::default(),
+            // The machine may be busy.
+            limits: Limits { schema: PATIENCE, hook: PATIENCE, ..Limits::default() },
             settings: [].into(),
         };
         Bench { home, ground }
@@ -82,9 +83,16 @@ impl Bench {
         report.replace(&self.home.path().display().to_string(), "[HOME]")
     }
 
+    /// How long plugins may take to say what they bring.
     pub(crate) fn patience(&mut self, ms: u64) {
-        let short = Duration::from_millis(ms);
-        self.ground.limits = Limits { schema: short, hook: short, tool: short, ..self.ground.limits };
+        self.ground.limits.schema = Duration::from_millis(ms);
+    }
+
+    /// How long one plugin may take for a call or a hook. Only for one that hangs: on a busy machine the others may
+    /// take any time.
+    pub(crate) fn patience_with(&mut self, plugin: &str, ms: u64) {
+        let timeout = Some(Duration::from_millis(ms));
+        self.ground.settings.insert(plugin.to_owned(), Setting { timeout, ..Setting::default() });
     }
 }
 

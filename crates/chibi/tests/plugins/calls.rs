@@ -132,13 +132,13 @@ fn of_a_gigabyte_the_beginning_is_kept() {
 #[test]
 fn a_tool_that_does_not_end_is_killed_with_all_it_started() {
     let mut bench = Bench::new();
-    bench.patience(300);
+    bench.patience_with("hang", 2_000);
     let mark = format!("87{:03}", std::process::id() % 1000);
     let hang = format!("echo begun; setsid sleep {mark} & trap '' TERM; while :; do sleep {mark}; done");
     bench.bash("hang", schema("hang", json!({})), &hang);
     let told = failed(&bench.load(), "hang", json!({}));
     assert!(
-        told.starts_with("`hang` did not end within 0.") && told.ends_with(" s and was killed:\nbegun"),
+        told.starts_with("`hang` did not end within 2.") && told.ends_with(" s and was killed:\nbegun"),
         "{told}"
     );
     assert!(!alive(&mark));
@@ -148,10 +148,8 @@ fn a_tool_that_does_not_end_is_killed_with_all_it_started() {
 fn a_plugin_can_be_given_more_time() {
     let mut bench = Bench::new();
     bench.bash("slow", schema("slow", json!({"hooks": ["on_end"]})), "sleep 0.4; echo '\"done\"'");
-    bench.load();
-    bench.patience(100);
-    let timeout = Some(Duration::from_secs(60));
-    bench.ground.settings.insert("slow".to_owned(), Setting { timeout, ..Setting::default() });
+    bench.ground.limits.tool = Duration::from_millis(100);
+    bench.patience_with("slow", 60_000);
     assert_eq!(done(&bench.load(), "slow", json!({})), "\"done\"\n");
 }
 

@@ -3,7 +3,9 @@
 use std::fs;
 
 use chibi::hooks::Event;
+use chibi::plugins::{Protocol, Setting};
 use serde_json::{Value, json};
+use testkit::hostile;
 
 use super::bench::{Bench, done, failed, fire, schema};
 
@@ -73,6 +75,21 @@ fn a_file_that_cannot_be_written_is_a_tool_error_and_a_warning() {
 }
 
 #[test]
+fn on_a_full_disk_small_calls_work_and_large_ones_are_told() {
+    hostile::small_disk(256 << 10, |disk| {
+        let mut bench = Bench::new();
+        bench.bash("size", schema("size", json!({})), SEEN);
+        std::os::unix::fs::symlink(bench.ground.folder(), disk.join("plugins")).unwrap();
+        bench.ground.home = disk.to_owned();
+        let plugins = bench.load();
+        let told = failed(&plugins, "size", json!({"x": "a".repeat(1_000_000)}));
+        assert!(told.contains("No space left on device"), "{told}");
+        assert_eq!(left_over(&bench), 0);
+        assert_eq!(done(&plugins, "size", json!({})), "\"variable 2\"\n");
+    });
+}
+
+#[test]
 fn a_plugin_that_says_so_gets_everything_on_standard_input() {
     let bench = Bench::new();
     let body = "printf '{\"name\": \"%s\", \"args\": \"%s\", \"data\": ' \"$CHIBI_TOOL_NAME$CHIBI_HOOK\" \
@@ -84,6 +101,16 @@ fn a_plugin_that_says_so_gets_everything_on_standard_input() {
     let fired = fire(&plugins, Event::PostClear { context_name: "c" });
     assert_eq!(fired.answers[0].value["name"], "post_clear");
     assert_eq!(fired.answers[0].value["data"], json!({"context_name": "c"}));
+}
+
+#[test]
+fn a_plugin_that_does_not_say_so_can_be_set_to_it() {
+    let mut bench = Bench::new();
+    bench.bash("head.sh", schema("head", json!({})), "cat");
+    let protocol = Some(Protocol::Stdin);
+    bench.ground.settings.insert("head".to_owned(), Setting { protocol, ..Setting::default() });
+    assert_eq!(done(&bench.load(), "head", json!({"x": 1})), "{\"x\":1}");
+    assert_eq!(bench.report(), "head.sh: loaded, tools head, speaks over stdin\n");
 }
 
 #[test]

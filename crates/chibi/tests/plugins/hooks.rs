@@ -53,11 +53,8 @@ fn a_failing_helper_is_a_warning_and_the_others_still_answer() {
     bench.bash("c-chatty", schema("c", hooks.clone()), "echo hello");
     bench.bash("d-flood", schema("d", hooks.clone()), "head -c 2000000 /dev/zero");
     bench.bash("e-good", schema("e", hooks), "echo '{\"arguments\": {\"x\": 1}}'");
-    let plugins = bench.load();
-    drop(plugins);
-    bench.patience(500);
-    let plugins = bench.load();
-    let fired = pre_tool(&plugins);
+    bench.patience_with("b-hang", 100);
+    let fired = pre_tool(&bench.load());
     let warned: Vec<String> = fired.warnings.iter().map(ToString::to_string).collect();
     assert_eq!(warned[0], "plugin `a-crash`: pre_tool: it failed (exit status 2)");
     assert!(warned[1].starts_with("plugin `b-hang`: pre_tool: it did not end within 0."), "{warned:?}");
@@ -79,10 +76,8 @@ fn a_guard_that_crashes_hangs_or_talks_nonsense_blocks() {
         ("echo fine", "its answer is no JSON object"),
         ("head -c 2000000 /dev/zero", "printed more than 1048576 bytes"),
     ] {
-        bench.patience(60_000);
+        bench.patience_with("guard", if body.starts_with("sleep") { 100 } else { 60_000 });
         bench.bash("guard", schema("guard", guard.clone()), body);
-        bench.load();
-        bench.patience(500);
         let plugins = bench.load();
         let fired = pre_tool(&plugins);
         let Verdict::Block(blocked) = fired.verdict() else { panic!("{body} did not block") };
@@ -109,7 +104,7 @@ fn a_guard_that_is_content_lets_pass_and_one_that_is_not_says_why() {
 #[test]
 fn a_guard_that_is_interrupted_blocks_without_a_warning() {
     let bench = Bench::new();
-    bench.bash("guard", schema("guard", json!({"hooks": ["pre_tool"], "guard": true})), "echo '{}'");
+    bench.bash("guard", schema("guard", json!({"hooks": ["pre_tool"], "guard": true})), "sleep 600");
     let (plugins, cancel) = (bench.load(), Cancel::default());
     cancel.cancel();
     let fired = plugins.fire(&Event::PreTool { tool_name: "rm", arguments: &Map::new() }, &SCENE, &cancel);

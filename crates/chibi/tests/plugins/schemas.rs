@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use chibi::hooks::Verdict;
@@ -50,6 +51,22 @@ fn the_cache_is_private_and_whatever_is_wrong_with_it_is_mended() {
 }
 
 #[test]
+fn several_that_start_at_the_same_time_agree_and_leave_a_whole_cache() {
+    let bench = Bench::new();
+    for i in 0..5 {
+        bench.bash(&format!("p{i}"), schema(&format!("t{i}"), json!({})), "");
+    }
+    let reports = thread::scope(|scope| {
+        let loads: Vec<_> = (0..6).map(|_| scope.spawn(|| bench.report())).collect();
+        loads.into_iter().map(|load| load.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(reports.iter().all(|report| *report == reports[0] && report.lines().count() == 5), "{reports:?}");
+    bench.log();
+    bench.load();
+    assert_eq!(bench.log(), [] as [&str; 0]);
+}
+
+#[test]
 fn what_is_gone_is_forgotten() {
     let bench = Bench::new();
     let path = bench.bash("one", schema("one", json!({})), "");
@@ -79,9 +96,10 @@ fn all_are_asked_at_the_same_time() {
 #[test]
 fn a_plugin_that_hangs_costs_its_time_once_and_dies_with_all_it_started() {
     let mut bench = Bench::new();
-    bench.patience(300);
     let mark = format!("86{:03}", std::process::id() % 1000);
     bench.bash("good", schema("good", json!({})), "");
+    bench.load();
+    bench.patience(300);
     let stuck = bench.program(
         "stuck",
         format!("#!/usr/bin/env bash\nsleep {mark} &\nsetsid sleep {mark} &\nsleep {mark}\n"),
@@ -230,18 +248,24 @@ fn a_plugin_whose_tools_depend_on_more_than_its_file_can_be_asked_each_time() {
 }
 
 #[test]
-fn a_guard_whose_new_schema_is_broken_stays_a_guard() {
-    let bench = Bench::new();
-    bench.bash("guard", schema("guard", json!({"guard": true, "hooks": ["pre_tool"]})), "echo '{}'");
-    assert_eq!(pre_tool(&bench.load()).verdict(), Verdict::Run);
-    bench.program("guard", "#!/bin/sh\necho oops >&2\nexit 1\n");
-    for _ in 0..2 {
+fn a_guard_that_can_no_longer_say_what_it_brings_stays_a_guard() {
+    let mut bench = Bench::new();
+    for (broken, why) in [
+        ("echo oops >&2; exit 1", "`--schema` failed (exit status 1): oops"),
+        ("echo '{}'", "its schema cannot be used: a tool without a `name`"),
+        ("[ \"$1\" ] && sleep 600; exit 1", "`--schema` did not end within 200ms"),
+    ] {
+        bench.patience(60_000);
+        bench.bash("guard", schema("guard", json!({"guard": true, "hooks": ["pre_tool"]})), "echo '{}'");
+        assert_eq!(pre_tool(&bench.load()).verdict(), Verdict::Run);
+        bench.program("guard", format!("#!/bin/sh\n[ \"$CHIBI_HOOK\" ] && exit 1\n{broken}\n"));
+        if broken.contains("sleep") {
+            bench.patience(200);
+        }
+        check(&bench.ground, "guard");
         let plugins = bench.load();
         let note = plugins.warnings().first().unwrap().to_string();
-        assert_eq!(
-            note,
-            "plugin `guard`: `--schema` failed (exit status 1): oops; it is a guard, so it counts as it was before"
-        );
+        assert_eq!(note, format!("plugin `guard`: {why}; it is a guard, so it counts as it was before"));
         assert!(matches!(pre_tool(&plugins).verdict(), Verdict::Block(_)), "and it cannot answer");
     }
 }

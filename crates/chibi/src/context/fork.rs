@@ -1,0 +1,57 @@
+//! A new context that goes on from some entry of another, which stays as it is. Knows nothing of turns.
+
+use super::home::read_text;
+use super::{
+    ChibiHome, ContextError, ContextName, Document, Entry, EntryId, EntryKind, Filters, Meta, Reader,
+    documents, lifecycle, meta, window,
+};
+
+impl ChibiHome {
+    /// The new context has the window that `from` had when `at` was its last entry, and the same settings, goals and
+    /// todos. Its transcript begins with that window.
+    pub fn fork(&self, from: &Reader, at: &EntryId, name: &ContextName) -> Result<(), ContextError> {
+        if from.transcript().entry(at, Filters::Consult)?.is_none() {
+            return Err(ContextError::NoEntry { context: from.name().clone(), id: at.clone() });
+        }
+        let mut past = from.latest().skip_while(|entry| entry.as_ref().is_ok_and(|entry| entry.id != *at));
+        let then = window::rebuild(&mut past)?;
+        let summary = match then.first() {
+            Some(anchor) if anchor.kind == EntryKind::Compaction => {
+                anchor.metadata.summary().unwrap_or_default()
+            }
+            _ => String::new(),
+        };
+        let origin = serde_json::json!({"context": from.name(), "entry": at});
+        let created =
+            Entry::of_system(self.fresh_id(), self.now(), EntryKind::ContextCreated, name, "Context created");
+        let mut entries = vec![created.with("forked", &origin)];
+        if !summary.is_empty() {
+            let retained: Vec<&EntryId> = Vec::new();
+            let anchor = Entry::of_system(
+                self.fresh_id(),
+                self.now(),
+                EntryKind::Compaction,
+                name,
+                "Context compacted",
+            );
+            entries = vec![entries.remove(0), anchor.with("summary", &summary).with("retained", &retained)];
+        }
+        entries.extend(then.into_iter().filter(|entry| !entry.is_anchor()));
+        lifecycle::make(self, name, &entries, |folder| {
+            let mut other = from.meta()?.unwrap_or_default().other;
+            other.insert("forked".to_owned(), origin);
+            meta::save(folder, &Meta { created_at: self.now(), other })?;
+            for document in [Document::Goals, Document::Todos, Document::SystemPrompt] {
+                documents::write(folder, document, &from.document(document)?.unwrap_or_default())?;
+            }
+            documents::write(folder, Document::Summary, &summary)?;
+            match read_text(&from.local_file())? {
+                Some(local) => {
+                    store::replace(&folder.join("local.toml"), local.as_bytes(), store::Durability::Fsync)?;
+                    Ok(())
+                }
+                None => Ok(()),
+            }
+        })
+    }
+}

@@ -1,0 +1,289 @@
+//! Conversations that go elsewhere or come from there: forks, exports, imports, the archive for people, and the records of
+//! a turn.
+
+use chibi::context::{Compaction, ContextError, Document, EntryId, EntryKind, Speaker, import};
+use conversation::{Ending, ExchangeId, History, Record, Returned};
+use llm::{Block, CallId, Outcome, ToolResult, Usage};
+use serde_json::{Value, json};
+
+use crate::desk::{Desk, contents, name, transcript};
+
+#[test]
+fn a_fork_goes_on_from_an_entry_and_leaves_the_other_as_it_is() {
+    let desk = Desk::new();
+    let mut context = desk.rotating("main", 3);
+    let ids = ["one", "two", "three"].map(|text| desk.exchange(&mut context, text));
+    context.set_document(Document::Goals, "win").unwrap();
+    context.set_local(&["username"], "ada").unwrap();
+    let keep = vec![ids[2].clone()];
+    context.compact(&Compaction { keep, summary: "s".to_owned() }).unwrap();
+    desk.exchange(&mut context, "four");
+    let log = transcript(context.reader());
+    desk.chibi.fork(context.reader(), &ids[1], &name("early")).unwrap();
+    let last = context.window().last().unwrap().id.clone();
+    desk.chibi.fork(context.reader(), &last, &name("late")).unwrap();
+    assert_eq!(transcript(context.reader()), log);
+    let mut early = desk.open("early");
+    assert!(early.notes().is_empty(), "{:?}", early.notes());
+    assert_eq!(contents(early.window()), ["Context created", "one", "answer to one", "two"]);
+    assert_eq!(early.reader().document(Document::Goals).unwrap().as_deref(), Some("win"));
+    assert_eq!(desk.read("contexts/early/local.toml"), "username = \"ada\"\n");
+    let origin: Value = early.window()[0].metadata.get("forked").unwrap();
+    assert_eq!(origin, json!({"context": "main", "entry": ids[1]}));
+    desk.exchange(&mut early, "other");
+    let late = desk.open("late");
+    assert_eq!(
+        contents(late.window()),
+        ["Context compacted", "three", "answer to three", "four", "answer to four"]
+    );
+    assert_eq!(late.reader().document(Document::Summary).unwrap().as_deref(), Some("s"));
+    let nowhere = desk.chibi.fork(context.reader(), &EntryId("x".into()), &name("y"));
+    assert!(matches!(nowhere, Err(ContextError::NoEntry { .. })));
+    assert!(matches!(
+        desk.chibi.fork(context.reader(), &ids[0], &name("late")),
+        Err(ContextError::Exists(_))
+    ));
+}
+
+#[test]
+fn the_archive_for_people_grows_with_each_turn() {
+    let desk = Desk::new();
+    let mut context = desk.rotating("default", 2);
+    desk.exchange(&mut context, "one");
+    context.end_turn().unwrap();
+    context.end_turn().unwrap();
+    desk.exchange(&mut context, "died before the end");
+    drop(context);
+    let mut context = desk.open("default");
+    desk.exchange(&mut context, "two");
+    context.end_turn().unwrap();
+    assert_eq!(
+        desk.read("contexts/default/transcript.md"),
+        "[USER]: one\n\n[ASSISTANT]: answer to one\n\n[USER]: died before the end\n\n[ASSISTANT]: answer to died before the end\n\n[USER]: two\n\n[ASSISTANT]: answer to two\n\n"
+    );
+}
+
+#[test]
+fn an_export_has_every_entry_in_a_form_that_others_read() {
+    let desk = Desk::new();
+    let mut context = desk.rotating("default", 2);
+    desk.exchange(&mut context, "one");
+    let call = chibi::context::Entry::new(
+        desk.chibi.fresh_id(),
+        1,
+        EntryKind::ToolResult,
+        "sh",
+        "default",
+        "a\n```\nb",
+    );
+    context.append(vec![call]).unwrap();
+    let mut out = Vec::new();
+    context.reader().export_json(&mut out).unwrap();
+    let whole: Value = serde_json::from_slice(&out).unwrap();
+    assert_eq!(whole["context"], "default");
+    let contents: Vec<&str> =
+        whole["entries"].as_array().unwrap().iter().map(|entry| entry["content"].as_str().unwrap()).collect();
+    assert_eq!(contents, ["Context created", "one", "answer to one", "a\n```\nb"]);
+    let mut out = Vec::new();
+    context.reader().export_markdown(&mut out).unwrap();
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "# default\n\n## ada\n\none\n\n## default (assistant)\n\nanswer to one\n\n`sh` answered\n\n````\na\n```\nb\n````\n"
+    );
+}
+
+const CLAUDE: &str = r##"
+{"type":"summary","summary":"Old title","leafUuid":"a2"}
+{"parentUuid":null,"isSidechain":false,"cwd":"/home/ada/project","sessionId":"s-1","type":"user","message":{"role":"user","content":"forget me"},"uuid":"u0","timestamp":"2026-01-01T00:00:00.000Z"}
+{"parentUuid":"u0","isSidechain":false,"type":"user","isMeta":true,"message":{"role":"user","content":"Caveat: generated"},"uuid":"m1","timestamp":"2026-01-01T00:00:01.000Z"}
+{"parentUuid":null,"logicalParentUuid":"m1","type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"c1","timestamp":"2026-01-01T00:01:00.000Z"}
+{"parentUuid":"c1","isSidechain":false,"type":"user","isCompactSummary":true,"message":{"role":"user","content":"They greeted."},"uuid":"c2","timestamp":"2026-01-01T00:01:01.000Z"}
+{"parentUuid":"c2","isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"text","text":"list files"}]},"uuid":"u1","timestamp":"2026-01-01T00:02:00.000Z"}
+{"parentUuid":"u1","isSidechain":true,"type":"assistant","message":{"id":"x","role":"assistant","content":[{"type":"text","text":"side"}]},"uuid":"side","timestamp":"2026-01-01T00:02:00.500Z"}
+{"parentUuid":"u1","isSidechain":false,"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig=="}]},"uuid":"a1","timestamp":"2026-01-01T00:02:01.000Z"}
+{"parentUuid":"a1","isSidechain":false,"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]},"uuid":"a2","timestamp":"2026-01-01T00:02:02.000Z"}
+{"parentUuid":"a2","isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":[{"type":"text","text":"a.txt"}],"is_error":false}]},"uuid":"r1","timestamp":"2026-01-01T00:02:03.000Z"}
+not json
+{"parentUuid":"r1","isSidechain":false,"type":"assistant","message":{"id":"msg_2","role":"assistant","content":[{"type":"text","text":"One file."}]},"uuid":"a3","timestamp":"2026-01-01T00:02:04.000Z"}
+{"type":"file-history-snapshot","messageId":"z"}
+"##;
+
+#[test]
+fn a_session_of_claude_code_becomes_a_context() {
+    let desk = Desk::new();
+    let session = import::read(&desk.home.write("s.jsonl", CLAUDE)).unwrap();
+    assert_eq!((session.source, session.skipped), (import::Source::ClaudeCode, 1));
+    assert_eq!(session.project.as_deref(), Some("/home/ada/project"));
+    desk.chibi.import(&session, &name("imported")).unwrap();
+    let context = desk.open("imported");
+    assert!(context.notes().is_empty(), "{:?}", context.notes());
+    assert_eq!(
+        contents(context.window()),
+        ["Context compacted", "list files", "{\"command\":\"ls\"}", "a.txt", "One file."]
+    );
+    assert_eq!(context.window()[3].from, "Bash");
+    assert_eq!(context.window()[1].timestamp, 1_767_225_720);
+    let blocks: Value = context.window()[2].metadata.get("blocks").unwrap();
+    assert_eq!(blocks[0]["block"]["signature"], "sig==");
+    assert_eq!(contents(&transcript(context.reader()))[1], "forget me");
+    assert_eq!(context.reader().document(Document::Summary).unwrap().as_deref(), Some("They greeted."));
+    assert_eq!(context.reader().meta().unwrap().unwrap().other["project"], "/home/ada/project");
+    let loaded = context.history();
+    assert!(loaded.repairs.is_empty(), "{:?}", loaded.repairs);
+    assert_eq!(loaded.history.exchanges()[0].answer().as_deref(), Some("One file."));
+}
+
+const CODEX: &str = r##"
+{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"c-1","cwd":"/src","originator":"codex_cli"}}
+{"timestamp":"2026-01-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\nx"}]}}
+{"timestamp":"2026-01-01T00:00:02.000Z","type":"event_msg","payload":{"type":"user_message","message":"run tests"}}
+{"timestamp":"2026-01-01T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"run tests"}]}}
+{"timestamp":"2026-01-01T00:00:03.000Z","type":"response_item","payload":{"type":"reasoning","summary":[],"encrypted_content":"zzz"}}
+{"timestamp":"2026-01-01T00:00:04.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Running."}]}}
+{"timestamp":"2026-01-01T00:00:05.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"make\"]}","call_id":"call_1"}}
+{"timestamp":"2026-01-01T00:00:06.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"{\"output\":\"2 failed\",\"metadata\":{\"exit_code\":1}}"}}
+{"timestamp":"2026-01-01T00:00:07.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two fail."}]}}
+"##;
+
+#[test]
+fn a_session_of_codex_becomes_a_context() {
+    let desk = Desk::new();
+    let session = import::read(&desk.home.write("rollout.jsonl", CODEX)).unwrap();
+    assert_eq!(
+        (session.source, session.id.as_deref(), session.skipped),
+        (import::Source::Codex, Some("c-1"), 0)
+    );
+    desk.chibi.import(&session, &name("imported")).unwrap();
+    let context = desk.open("imported");
+    assert_eq!(
+        contents(context.window()),
+        ["Context created", "run tests", "Running.", "{\"command\":[\"make\"]}", "2 failed", "Two fail."]
+    );
+    let loaded = context.history();
+    assert!(loaded.repairs.is_empty(), "{:?}", loaded.repairs);
+    assert_eq!(context.window()[4].metadata.get::<Outcome>("outcome"), Some(Outcome::Failed));
+}
+
+#[test]
+fn what_is_no_session_makes_no_context() {
+    let desk = Desk::new();
+    for text in [
+        "",
+        "{}",
+        "hello\n",
+        "{\"type\":\"user\",\"message\":{}}\n",
+        "{\"type\":\"session_meta\",\"payload\":{}}",
+    ] {
+        let path = desk.home.write("x.jsonl", text);
+        assert!(matches!(import::read(&path), Err(ContextError::Session { .. })), "{text}");
+    }
+}
+
+/// A turn with a call, blocks of a provider and all else that can happen.
+fn turn() -> Vec<Record> {
+    let id = |text: &str| ExchangeId(text.to_owned());
+    let raw = serde_json::value::RawValue::from_string(
+        r#"{"type":"thinking","thinking":"…",  "signature":"s+/="}"#.to_owned(),
+    );
+    let call = Block::call(CallId("toolu_1".into()), "sh", json!({"b": 1, "a": 2}).as_object().unwrap());
+    let result =
+        ToolResult { id: CallId("toolu_1".into()), content: "done".into(), outcome: Outcome::Failed };
+    vec![
+        Record::Prompt { id: id("p1"), text: "hi".into() },
+        Record::Usage(Usage { input: 3, ..Usage::default() }),
+        Record::Reply {
+            blocks: vec![
+                Block::from_raw(llm::Wire::Anthropic, raw.unwrap()),
+                Block::text("let me see"),
+                call,
+            ],
+            ending: Ending::Complete,
+        },
+        Record::Result(Returned { result, rests_on: vec![] }),
+        Record::Reply { blocks: vec![Block::text("it failed")], ending: Ending::Complete },
+        Record::Note { text: "go on".into() },
+        Record::Reply { blocks: vec![Block::text("fine")], ending: Ending::Complete },
+        Record::Prompt { id: id("p2"), text: "lost".into() },
+        Record::Dropped { reason: "no answer".into() },
+        Record::Prompt { id: id("p3"), text: "again".into() },
+        Record::Reply { blocks: vec![Block::text("yes")], ending: Ending::Complete },
+        Record::Pinned { id: id("p1") },
+    ]
+}
+
+#[test]
+fn a_history_survives_being_kept_as_entries() {
+    for context_name in ["default", "user"] {
+        let desk = Desk::new();
+        let mut context = desk.open(context_name);
+        for record in turn() {
+            context.record(&record, "user", "model").unwrap();
+        }
+        drop(context);
+        let context = desk.open(context_name);
+        let kept = context.history();
+        let expected = History::load(turn());
+        assert_eq!(kept.history, expected.history);
+        assert_eq!(kept.repairs, expected.repairs);
+        let spent = chibi::context::usage::all(&desk.chibi).unwrap();
+        assert_eq!((spent.len(), spent[0].usage.input, spent[0].model.as_str()), (1, 3, "model"));
+        let said: Vec<(&EntryKind, &str, &str)> = context.window()[1..5]
+            .iter()
+            .map(|entry| (&entry.kind, entry.to.as_str(), entry.content.as_str()))
+            .collect();
+        let expected = [
+            (&EntryKind::Message, context_name, "hi"),
+            (&EntryKind::Message, "user", "let me see"),
+            (&EntryKind::ToolCall, "sh", "{\"a\":2,\"b\":1}"),
+            (&EntryKind::ToolResult, context_name, "done"),
+        ];
+        assert_eq!(said, expected);
+        assert_eq!(context.window()[4].from, "sh");
+        assert_eq!(context.window()[1].speaker(), Speaker::User);
+        assert!(
+            desk.read(&format!("contexts/{context_name}/context.jsonl"))
+                .contains(r#""thinking":"…",  "signature":"s+/=""#)
+        );
+    }
+}
+
+#[test]
+fn a_compacted_history_is_the_same_on_disk_and_in_memory() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    for record in turn() {
+        context.record(&record, "ada", "m").unwrap();
+    }
+    let mut history = context.history().history;
+    let before = history.clone();
+    let chosen = vec![ExchangeId("p3".into())];
+    let staged = conversation::compact::stage(&history, chosen, "s").unwrap();
+    let (cut, record) = history.compact(staged).unwrap();
+    context.record(&record, "ada", "m").unwrap();
+    assert_eq!(context.history().history, history);
+    assert!(!contents(context.window()).contains(&"lost"));
+    let record = history.restore(cut).unwrap();
+    context.record(&record, "ada", "m").unwrap();
+    assert_eq!(context.history().history, before);
+}
+
+#[test]
+fn calls_of_the_original_are_replayed_by_their_order() {
+    let desk = Desk::new();
+    let entry = |kind, from: &str, to: &str, content: &str| {
+        chibi::context::Entry::new(desk.chibi.fresh_id(), 1, kind, from, to, content)
+    };
+    let mut context = desk.open("default");
+    let entries = vec![
+        entry(EntryKind::Message, "ada", "default", "hi"),
+        entry(EntryKind::ToolCall, "default", "sh", "{\"x\":1}"),
+        entry(EntryKind::ToolResult, "sh", "default", "1"),
+        entry(EntryKind::ToolCall, "default", "sh", "broken"),
+        entry(EntryKind::ToolResult, "sh", "default", "2"),
+        entry(EntryKind::Message, "default", "user", "done"),
+    ];
+    context.append(entries).unwrap();
+    let loaded = context.history();
+    assert!(loaded.repairs.is_empty(), "{:?}", loaded.repairs);
+    assert_eq!(loaded.history.exchanges()[0].steps().len(), 3);
+}
