@@ -194,7 +194,9 @@ impl Life {
             false => display(on_disk).replace(from, to),
         };
         assert_eq!(display(now), wanted);
-        assert_eq!(on_disk.contains("\r\n"), now.contains("\r\n"), "line ends stay");
+        if display(on_disk) != on_disk {
+            assert_eq!(now.matches("\r\n").count(), now.matches('\n').count(), "line ends stay");
+        }
     }
 
     fn some_call(&mut self) -> Block {
