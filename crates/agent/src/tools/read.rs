@@ -26,11 +26,13 @@ pub(super) const TOOL: Declared = Declared {
                   line, from 1) and `limit` (number of lines). A file you have seen comes back as `unchanged` or as a diff.",
     schema,
     beside: Beside::Others,
-    // Numbers come on top of the text. What does not fit is cut, and then does not count as seen.
-    cap: (2 << 20, "use offset and limit"),
+    cap: (MOST, "use offset and limit"),
     access: |task| Access::read(task, "path"),
     run,
 };
+
+/// Of an answer: numbers come on top of the text.
+const MOST: usize = 2 << 20;
 
 /// How long lines are looked for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -81,7 +83,10 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
     };
     let window = arguments.window();
     match page(workshop, &located) {
-        Ok(page) => around.eyes.answer(&located.shown, &page, window),
+        Ok(page) => {
+            let answer = around.eyes.answer(&located.shown, &page, window);
+            if answer.content.len() > MOST { Output::failed(too_many(&located.shown, &page)) } else { answer }
+        }
         Err(Unread::TooLarge(bytes)) => match window {
             Some(window) => part(&located, window, around.cancel),
             None => Output::failed(too_large(&located.shown, bytes, workshop.limits.file)),
@@ -123,6 +128,11 @@ fn too_large(name: &str, bytes: u64, limit: u64) -> String {
         bytes.div_ceil(1024),
         limit / 1024
     )
+}
+
+fn too_many(name: &str, page: &Page) -> String {
+    let count = thousands(page.text.count() as u64);
+    format!("{name} has {count} lines, too many to show at once; read a part with offset and limit")
 }
 
 /// Lines of a file that is too large to hold. They do not count as seen: what they are a part of was not looked at.
