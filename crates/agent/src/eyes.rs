@@ -111,11 +111,11 @@ impl Eyes {
 }
 
 /// What the result of an edit ends with.
-pub(crate) fn edited(path: &str, done: Done, now: &Page) -> String {
-    let what = match done {
-        Done::Created => What::Created,
-        Done::Replaced { old, new } => What::Edited { old, new },
-        Done::Everywhere(places) => What::EditedPlaces(places),
+pub(crate) fn edited(path: &str, done: &Done, before: Option<&Page>, now: &Page) -> String {
+    let what = match (before.map(Page::tag), done.clone()) {
+        (Some(base), Done::Replaced { old, new }) => What::Edited { base, old, new },
+        (Some(base), Done::Everywhere(places)) => What::EditedPlaces { base, places },
+        (_, Done::Created) | (None, _) => What::Created,
     };
     told(path, what, now, "")
 }

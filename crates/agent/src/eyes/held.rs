@@ -40,11 +40,11 @@ impl Held {
             What::SamePart(span) => Some(before?.only(*span, told)),
             What::Changes => before?.changed(told, body),
             What::Created => Held::created(call, told),
-            What::Edited { old, new } => {
-                let before = before?;
+            What::Edited { base, old, new } => {
+                let before = before.filter(|held| held.tag == *base)?;
                 before.replaced(call, told).or_else(|| before.moved(told, old, new))
             }
-            What::EditedPlaces(_) => before?.replaced(call, told),
+            What::EditedPlaces { .. } => before?.replaced(call, told),
         }
     }
 
