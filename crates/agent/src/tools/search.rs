@@ -94,8 +94,8 @@ fn search(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Result
             break;
         }
         let Ok(entry) = entry else { continue };
-        // Also what a link leads to when it was asked for by name; never a pipe, which could make us wait.
-        if !entry.path().is_file() {
+        // No link, which may lead out of the project, and no pipe, which could make us wait.
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
         let path = entry.path().strip_prefix(workshop.project.root()).unwrap_or(entry.path());
