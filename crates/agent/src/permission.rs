@@ -197,8 +197,14 @@ pub fn decide(settings: &Settings, request: &Request) -> Decision {
     });
     match strictest {
         Some(Verdict::Deny) => return Decision::Deny(denied(request, "a rule of the user forbids it")),
-        // Read-only means it, and nobody is there to be asked.
-        Some(Verdict::Ask) if settings.mode != Mode::ReadOnly => return Decision::Ask(question(request)),
+        Some(Verdict::Ask) if settings.mode == Mode::ReadOnly => {
+            return Decision::Deny(denied(
+                request,
+                "a rule of the user wants it asked, and nobody is asked here",
+            ));
+        }
+        Some(Verdict::Ask) => return Decision::Ask(question(request)),
+        // Read-only means it.
         Some(Verdict::Allow) if settings.mode != Mode::ReadOnly || request.kind == Kind::Read => {
             return Decision::Allow;
         }

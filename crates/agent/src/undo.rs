@@ -24,6 +24,9 @@ use store::journal::{self, Journal, JournalError};
 use crate::project::plainly;
 use snapshot::{Kept, Snapshot};
 
+/// Conversations that were not touched for so long keep no files.
+const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The memory of one conversation.
 #[derive(Debug)]
 pub struct Undo {
@@ -110,8 +113,14 @@ impl Undo {
         self.write(&Entry { call: call.clone(), path: Name::of(path), by: By::Edit, before, after })
     }
 
-    /// Keeps what a command may change. The first time that is every file; later, those that changed.
+    /// Keeps what a command may change. The first time that is every file; later, those that changed. The first time
+    /// memories that nobody will want again are removed, too.
     pub fn before_command(&mut self, cancel: &Cancel) {
+        if self.snapshot.is_empty() {
+            let folder = self.path.parent().unwrap_or(&self.path);
+            // What cannot be removed now can be another time.
+            let _ = tidy(folder, SystemTime::now(), MONTH);
+        }
         self.snapshot.refresh(&self.blobs, cancel);
     }
 

@@ -4,9 +4,8 @@ use conversation::tools::Task;
 use drip::ledger::{Extent, View};
 use drip::lines::{Ranges, Span, Text};
 use drip::reader::Reader;
-use llm::Call;
+use llm::{Call, CallId};
 
-use super::From;
 use super::told::{Ending, Told, What};
 use crate::page::{Form, Page, Tag};
 use crate::tools::edit;
@@ -18,7 +17,7 @@ pub(super) struct Held {
     pub(super) form: Form,
     pub(super) tag: Tag,
     /// The results without which none of this would be known.
-    pub(super) from: From,
+    pub(super) from: Vec<CallId>,
 }
 
 impl Held {
@@ -41,11 +40,11 @@ impl Held {
             What::SamePart(span) => Some(before?.only(*span, told)),
             What::Changes => before?.changed(told, body),
             What::Created => Held::created(call, told),
-            What::Edited { old, new } => {
-                let before = before?;
+            What::Edited { base, old, new } => {
+                let before = before.filter(|held| held.tag == *base)?;
                 before.replaced(call, told).or_else(|| before.moved(told, old, new))
             }
-            What::EditedPlaces(_) => before?.replaced(call, told),
+            What::EditedPlaces { .. } => before?.replaced(call, told),
         }
     }
 
@@ -67,7 +66,7 @@ impl Held {
     }
 
     fn new(told: &Told, lines: Vec<Option<String>>) -> Held {
-        Held { lines, form: told.form, tag: told.tag.clone(), from: From::new() }
+        Held { lines, form: told.form, tag: told.tag.clone(), from: Vec::new() }
     }
 
     fn whole(told: &Told, text: &str) -> Option<Held> {

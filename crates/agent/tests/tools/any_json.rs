@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use conversation::tools::Registry;
 use llm::{Call, CallId, Input};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -87,12 +88,16 @@ proptest! {
     }
 }
 
+fn registry(shop: &Shop) -> Registry<()> {
+    Registry::new(shop.workshop.tools().into_iter().map(|tool| (tool.spec(), ()))).unwrap()
+}
+
 /// Bytes as a provider would send them, through the same check as in a turn.
 #[test]
 fn any_bytes_as_arguments_are_answered() {
     let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/inputs");
     let shop = RefCell::new(furnished());
-    let registry = shop.borrow().workshop.registry().unwrap();
+    let registry = registry(&shop.borrow());
     fuzz("inputs", corpus, 10_000, |bytes| {
         let text = String::from_utf8_lossy(bytes);
         let (tool, arguments) = text.split_once(' ').unwrap_or(("read_file", &text));
@@ -124,7 +129,7 @@ fn what_is_wrong_with_arguments_is_said() {
 #[test]
 fn the_tools_are_told_in_few_words() {
     let shop = Shop::new();
-    let registry = shop.workshop.registry().unwrap();
+    let registry = registry(&shop);
     let tools = registry.specs().tools();
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["bash", "code_search", "edit_file", "list_files", "read_file"]);

@@ -21,7 +21,7 @@ fn one_string_is_put_in_anothers_place() {
     shop.write("a.rs", "one\ntwo\nthree\n");
     let told = shop.ok("edit_file", edit("a.rs", "two", "2\n2"));
     assert_eq!(body(&told), "OK");
-    assert!(told.contains("[a.rs | edited @@ -2,1 +2,2 @@ 4 lines | "), "{told}");
+    assert!(told.contains("[a.rs | edited b6285c57 @@ -2,1 +2,2 @@ 4 lines | "), "{told}");
     assert_eq!(shop.text("a.rs"), "one\n2\n2\nthree\n");
     let told =
         shop.ok("edit_file", json!({"path": "a.rs", "old_str": "2", "new_str": "", "replace_all": true}));

@@ -114,6 +114,16 @@ fn a_search_finds_lines_with_their_places() {
 }
 
 #[test]
+fn a_search_does_not_leave_the_project_by_a_link() {
+    let mut shop = Shop::new();
+    shop.home.write("out/secret", "hit\n");
+    symlink("../out/secret", shop.file("file")).unwrap();
+    symlink("../out", shop.file("folder")).unwrap();
+    assert_eq!(shop.ok("code_search", json!({"pattern": "hit"})), "No matches found");
+    assert!(shop.ok("code_search", json!({"pattern": "hit", "path": "file"})).ends_with("/out/secret:1:hit"));
+}
+
+#[test]
 fn a_search_has_its_limits_and_says_so() {
     let mut shop = Shop::new();
     shop.write("many", "hit\n".repeat(60));

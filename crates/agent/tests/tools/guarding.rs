@@ -83,6 +83,7 @@ fn the_strictest_rule_that_fits_wins() {
             rule("*", Some("**/secret*"), None, Verdict::Deny),
             rule("bash", None, Some("cargo test"), Verdict::Allow),
             rule("bash", None, Some("git push"), Verdict::Deny),
+            rule("read_file", Some("private/**"), None, Verdict::Ask),
         ],
     )
     .unwrap();
@@ -101,10 +102,14 @@ fn the_strictest_rule_that_fits_wins() {
     ];
     assert_eq!(sly.map(bash), ['?'; 6], "an allowance is for one plain command");
     assert_eq!(["git push", "git  push --force; true"].map(bash), ['-', '-']);
+    let private = request(&shop, "read_file", json!({"path": "private/diary"}));
+    assert_eq!(verdict(&settings, &private), '?');
     let mut settings = settings.clone();
     settings.mode = Mode::ReadOnly;
     assert_eq!(verdict(&settings, &request(&shop, "edit_file", json!({"path": "src/a"}))), '-');
+    assert_eq!(verdict(&settings, &private), '-', "nobody is asked");
     settings.mode = Mode::All;
+    assert_eq!(verdict(&settings, &private), '?');
     assert_eq!(verdict(&settings, &request(&shop, "edit_file", json!({"path": "src/secret"}))), '-');
 }
 

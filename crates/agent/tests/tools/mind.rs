@@ -101,7 +101,14 @@ impl Belief {
             assert_eq!(self.lines.len(), span(rest).2, "{words}");
             return Claim::Changes;
         }
-        if let Some(rest) = words.strip_prefix("edited @@ -") {
+        let edited = words.strip_prefix("edited ").map(|rest| rest.split_once(' ').unwrap());
+        if let Some((base, _)) = edited
+            && base != self.tag
+        {
+            // Of what it was an edit of, nothing is held.
+            (self.lines, self.tag) = (Vec::new(), String::new());
+        }
+        if let Some(rest) = edited.and_then(|(_, rest)| rest.strip_prefix("@@ -")) {
             let (old, rest) = rest.split_once(" +").unwrap();
             let (new, rest) = rest.split_once(" @@ ").unwrap();
             self.edit(arguments, range(old), range(new), span(rest).2);

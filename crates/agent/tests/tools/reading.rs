@@ -96,6 +96,19 @@ fn a_file_above_the_limit_is_read_in_parts() {
 }
 
 #[test]
+fn a_small_file_of_very_many_lines_is_read_in_parts() {
+    let mut shop = Shop::new();
+    shop.write("empty lines", "\n".repeat(1 << 20));
+    let told = shop.failed("read_file", json!({"path": "empty lines"}));
+    assert_eq!(
+        told,
+        "empty lines has 1,048,576 lines, too many to show at once; read a part with offset and limit"
+    );
+    let told = shop.ok("read_file", json!({"path": "empty lines", "offset": 1_048_576}));
+    assert!(told.starts_with("1048576: \n[empty lines | lines 1048576-1048576 of 1048576 | "), "{told}");
+}
+
+#[test]
 fn one_endless_line_is_cut() {
     let mut shop = Shop::new();
     shop.write("min.js", "x".repeat(3 << 20));

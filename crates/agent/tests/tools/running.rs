@@ -153,18 +153,3 @@ fn a_person_who_interrupts_does_not_wait() {
     assert!(start.elapsed() < Duration::from_secs(3));
     assert_eq!(alive(&mark), 0);
 }
-
-#[test]
-fn old_output_is_tidied_and_nothing_else() {
-    let shop = Shop::new();
-    let spill = shop.workshop.spill.clone();
-    for name in ["output-1-0.txt", "mine.txt"] {
-        fs::write(spill.join(name), "").unwrap();
-    }
-    let now = std::time::SystemTime::now();
-    agent::tools::bash::tidy(&spill, now);
-    assert_eq!(fs::read_dir(&spill).unwrap().count(), 2);
-    agent::tools::bash::tidy(&spill, now + Duration::from_secs(25 * 60 * 60));
-    let left: Vec<_> = fs::read_dir(&spill).unwrap().flatten().map(|entry| entry.file_name()).collect();
-    assert_eq!(left, ["mine.txt"]);
-}

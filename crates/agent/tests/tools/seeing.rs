@@ -4,7 +4,6 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use agent::eyes::Eyes;
 use conversation::window::{self, Limits, Relief, Shown};
 use conversation::{ExchangeId, History, Returned};
 use llm::{Block, Call, CallId, Outcome, ToolResult};
@@ -184,7 +183,9 @@ impl Life {
             before.is_some_and(|before| before.tag != agent::page::Tag::of(on_disk.as_bytes()).as_str());
         if outcome == Outcome::Failed {
             assert_eq!(on_disk, now, "what fails changes nothing: {told}");
-            assert_eq!(stale, told.contains("has changed since you read it"), "{told}");
+            // Whoever wants no change is not told about others'.
+            let idle = told.contains("there is nothing to change");
+            assert!(idle || stale == told.contains("has changed since you read it"), "{told}");
             self.tally.stale += usize::from(stale);
             return;
         }
@@ -195,7 +196,9 @@ impl Life {
             false => display(on_disk).replace(from, to),
         };
         assert_eq!(display(now), wanted);
-        assert_eq!(on_disk.contains("\r\n"), now.contains("\r\n"), "line ends stay");
+        if display(on_disk) != on_disk {
+            assert_eq!(now.matches("\r\n").count(), now.matches('\n').count(), "line ends stay");
+        }
     }
 
     fn some_call(&mut self) -> Block {
@@ -350,5 +353,4 @@ fn what_the_window_lost_is_sent_again() {
     assert!(shop.ok("read_file", read.clone()).starts_with("1: line number 1"), "the base is gone");
     shop.seen = vec![first];
     assert!(shop.ok("read_file", read.clone()).starts_with("As you read it"), "and here again");
-    assert!(!Eyes::fold([]).has_seen("a.rs"));
 }

@@ -67,6 +67,28 @@ fn what_a_command_did_is_taken_back() {
     assert_eq!(shop.text("ignored.log"), "new\n", "what git ignores is not kept");
 }
 
+/// A command that changes what git ignores lets files appear that were always there.
+#[test]
+fn a_file_that_was_only_ignored_before_is_never_taken_away() {
+    let mut shop = Shop::new();
+    shop.write(".gitignore", "*.env\n");
+    shop.write("secret.env", "mine\n");
+    shop.write("touched.env", "old\n");
+    // Until what was just written is older than any clock is late.
+    shop.ok("bash", json!({"command": "sleep 0.1"}));
+    shop.ok("bash", json!({"command": "rm .gitignore; echo new > touched.env; echo made > made"}));
+    let restored = undo(&shop, &["call-2"]);
+    assert_eq!(names(&shop, &restored), [".gitignore"]);
+    let not: Vec<String> =
+        restored.not.iter().map(|(path, _)| path.file_name().unwrap().display().to_string()).collect();
+    assert_eq!(not, ["touched.env", "made"], "what cannot be told apart is named");
+    assert_eq!(
+        (shop.text("secret.env"), shop.text("touched.env")),
+        ("mine\n".to_owned(), "new\n".to_owned())
+    );
+    assert!(restored.not[0].1.contains("it was ignored, or not looked at, before the command"));
+}
+
 #[test]
 fn each_command_is_taken_back_for_itself() {
     let mut shop = Shop::new();
