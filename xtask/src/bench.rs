@@ -14,6 +14,11 @@ const BENCHES: &[(&str, &str, &str)] = &[
     ),
     ("drip", "drip", "drip's hook and commands at three sizes, 64 at once, and the tokens of a history"),
     (
+        "agent",
+        "agent",
+        "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",
+    ),
+    (
         "chibi",
         "chibi",
         "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn",

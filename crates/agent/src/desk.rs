@@ -64,6 +64,7 @@ impl Host for Desk {
     type Error = NotKept;
 
     fn compose(&mut self, messages: Vec<Message>, turn: &Turn) -> Request {
+        self.voice.show(&Shown::Asked);
         self.asks.request(messages, turn.settings().tools.tools())
     }
 

@@ -13,7 +13,7 @@ use conversation::turn::Turn;
 use drip::elide::Language;
 use drip::lines::{Span, Text};
 use drip::plan::{self, Ask, Limits, Plan, Shape};
-use llm::{Call, CallId, Outcome, ToolResult};
+use llm::{Call, Outcome, ToolResult};
 
 use crate::page::Page;
 use crate::tools::{EDIT_FILE, READ_FILE};
@@ -101,29 +101,21 @@ impl Eyes {
         self.files.get(path).is_some_and(|held| held.tag != now.tag())
     }
 
-    /// Whether the window shows anything of this file.
-    pub fn has_seen(&self, path: &str) -> bool {
-        self.files.contains_key(path)
-    }
-
-    /// The last result about a file is the truth about it; what cannot be read back is not held.
     fn take(&mut self, call: &Call, content: &str) {
         let (body, last) = content.rsplit_once('\n').unwrap_or(("", content));
         let Some(told) = Told::parse(last) else { return };
         let path = told.path.clone();
         let before = self.files.remove(&path);
-        if let Some(held) = Held::after(before, call, &told, body) {
-            self.files.insert(path, held);
-        }
+        self.files.insert(path, Held::after(before, call, &told, body));
     }
 }
 
 /// What the result of an edit ends with.
-pub(crate) fn edited(path: &str, done: Done, now: &Page) -> String {
-    let what = match done {
-        Done::Created => What::Created,
-        Done::Replaced { old, new } => What::Edited { old, new },
-        Done::Everywhere(places) => What::EditedPlaces(places),
+pub(crate) fn edited(path: &str, done: &Done, before: Option<&Page>, now: &Page) -> String {
+    let what = match (before.map(Page::tag), done.clone()) {
+        (Some(base), Done::Replaced { old, new }) => What::Edited { base, old, new },
+        (Some(base), Done::Everywhere(places)) => What::EditedPlaces { base, places },
+        (_, Done::Created) | (None, _) => What::Created,
     };
     told(path, what, now, "")
 }
@@ -158,10 +150,3 @@ fn told(path: &str, what: What, now: &Page, body: &str) -> String {
 pub(crate) fn past_the_end(path: &str, asked: Span, count: usize) -> String {
     format!("{path} has {count} lines; there is no line {}", asked.first)
 }
-
-/// Results that speak of a file, for who looks at a conversation.
-pub fn speaks_of(content: &str) -> Option<String> {
-    Told::parse(content.rsplit('\n').next()?).map(|told| told.path)
-}
-
-type From = Vec<CallId>;

@@ -20,6 +20,15 @@ pub fn command() -> clap::Command {
     cli::command()
 }
 
+/// How to make it ready, in five lines.
+pub const HOW: &str = "\
+To talk to a model, name one; then `scrimp` alone opens a conversation:
+  export ANTHROPIC_API_KEY=…      Anthropic
+  export OPENROUTER_API_KEY=…     OpenRouter, with `--model NAME`
+  export OPENAI_BASE_URL=http://localhost:8080/v1   a server of your own; `scrimp agent config init` keeps it
+Without any of them, `scrimp tour` shows it at work with a scripted model.
+";
+
 /// Whether somebody has named a provider, so that a conversation can be opened.
 pub fn is_ready(env: &Environment, places: &Places) -> bool {
     provider::is_configured(env, places)
@@ -31,7 +40,10 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
         finding: format!("{}: {}", check.subject, check.finding),
         ..check
     };
-    commands::doctor::checks(invocation, places).into_iter().map(named).collect()
+    commands::doctor::checks(&invocation.program.subcommand(NAME), invocation, places)
+        .into_iter()
+        .map(named)
+        .collect()
 }
 
 /// What the agent saves by deltas it saves in its own requests, which nobody sent otherwise: there is nothing to compare
@@ -60,6 +72,11 @@ pub const FILES: &[Entry] = &[
         path: "$XDG_DATA_HOME/scrimp/agent/allowed-*.json",
         owner: "agent",
         holds: "what you allowed for good, per project",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/agent/begun-*.json",
+        owner: "agent",
+        holds: "the first prompt of a conversation, until that is there",
     },
     Entry {
         path: "$XDG_DATA_HOME/scrimp/agent/typed.jsonl",

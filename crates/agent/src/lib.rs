@@ -20,6 +20,7 @@ pub mod permission;
 pub mod project;
 mod prompt;
 mod provider;
+mod recall;
 mod repl;
 pub mod sandbox;
 mod session;

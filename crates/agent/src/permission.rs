@@ -197,8 +197,14 @@ pub fn decide(settings: &Settings, request: &Request) -> Decision {
     });
     match strictest {
         Some(Verdict::Deny) => return Decision::Deny(denied(request, "a rule of the user forbids it")),
-        // Read-only means it, and nobody is there to be asked.
-        Some(Verdict::Ask) if settings.mode != Mode::ReadOnly => return Decision::Ask(question(request)),
+        Some(Verdict::Ask) if settings.mode == Mode::ReadOnly => {
+            return Decision::Deny(denied(
+                request,
+                "a rule of the user wants it asked, and nobody is asked here",
+            ));
+        }
+        Some(Verdict::Ask) => return Decision::Ask(question(request)),
+        // Read-only means it.
         Some(Verdict::Allow) if settings.mode != Mode::ReadOnly || request.kind == Kind::Read => {
             return Decision::Allow;
         }
@@ -230,8 +236,8 @@ fn by_mode(settings: &Settings, request: &Request) -> Decision {
 /// What runs by itself later, or decides what may run: an edit there is more than an edit.
 fn guarded(request: &Request) -> bool {
     const FOLDERS: [&str; 2] = [".git", ".claude"];
-    let parts = request.target.iter().flat_map(|target| target.path.components());
-    parts.into_iter().any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
+    let mut parts = request.target.iter().flat_map(|target| Path::new(&target.shown).components());
+    parts.any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
 
 fn fits(rule: &Rule, glob: Option<&GlobMatcher>, request: &Request) -> bool {

@@ -9,6 +9,9 @@ use kit::text;
 /// As many links in a row as Linux itself follows.
 const MOST_LINKS: usize = 40;
 
+/// Of a path that leads nowhere, so much is said again.
+const LONGEST: usize = 300;
+
 /// A directory, as the file system knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
@@ -42,7 +45,10 @@ impl Project {
 
     /// Where a path leads that a model wrote; relative ones begin at the root. The error is for the model.
     pub fn locate(&self, spelled: &str) -> Result<Located, String> {
-        let failed = |error: io::Error| format!("{}: {}", name(Path::new(spelled)), plainly(&error));
+        let failed = |error: io::Error| {
+            let name = text::clip(&name(Path::new(spelled)), LONGEST, "").replace('\n', " ");
+            format!("{name}: {}", plainly(&error))
+        };
         let path = real(&self.root.join(spelled), MOST_LINKS).map_err(failed)?;
         let below = path.strip_prefix(&self.root);
         let side = if below.is_ok() { Side::Inside } else { Side::Outside };
@@ -59,7 +65,7 @@ impl Project {
 pub fn name(path: &Path) -> String {
     match path.to_str() {
         Some(name) => text::plain(name),
-        None => text::plain(&path.as_os_str().as_encoded_bytes().escape_ascii().to_string()),
+        None => path.as_os_str().as_encoded_bytes().escape_ascii().to_string(),
     }
 }
 

@@ -74,6 +74,12 @@ impl Sandbox {
         &self.policy
     }
 
+    /// Whether the kernel can keep commands from writing elsewhere, as far as it says so itself: for who has no time to
+    /// try.
+    pub fn holds_files(&self) -> bool {
+        wall::holds_files()
+    }
+
     /// The command behind the wall. Environment, directory and deadline are the caller's.
     pub fn job(&self, command: &[OsString]) -> Job {
         let mut job = Job::new(&self.program).args(&self.through).arg(COMMAND);
@@ -86,55 +92,54 @@ impl Sandbox {
         job.arg("--").args(command)
     }
 
-    /// Tries what should be refused. `scratch` is a directory of ours that the policy does not open. Takes at most a few
-    /// seconds; then the sandbox counts as broken.
+    /// Tries what should be refused: with nothing open for writing, so that any directory of ours will do as `scratch`.
+    /// Takes at most a few seconds; then the sandbox counts as broken.
     pub fn test(&self, scratch: &Path, environment: &[(OsString, OsString)]) -> Report {
         const PATIENCE: Duration = Duration::from_secs(5);
-        let mut report = Report {
-            writes: Held::Refused,
-            tcp: Held::Refused,
-            udp: Held::Refused,
-            landlock: String::new(),
-            broken: None,
-        };
+        let network = self.policy.network;
+        let closed = Sandbox { policy: Policy { write: Vec::new(), network }, ..self.clone() };
         let target = scratch.join(format!("sandbox-test-{}", std::process::id()));
-        let listener = TcpListener::bind(("127.0.0.1", 0))
-            .and_then(|listener| listener.local_addr().map(|at| (listener, at)));
-        let port = listener.as_ref().map_or(9, |(_, at)| at.port());
-        let script = "echo \"landlock $SCRIMP_SANDBOX\"; (: > \"$1\") && echo wrote; (exec 3<>\"/dev/tcp/127.0.0.1/$2\") && echo tcp; \
-                      (exec 3<>/dev/udp/127.0.0.1/9) && echo udp; exit 0";
-        let words = ["bash", "-c", script, "bash"].map(OsString::from);
+        let listener = TcpListener::bind(("127.0.0.1", 0));
+        let port =
+            listener.as_ref().ok().and_then(|listener| listener.local_addr().ok()).map_or(9, |at| at.port());
+        let words = ["bash", "-c", TRIES, "bash"].map(OsString::from);
         let words: Vec<OsString> =
             words.into_iter().chain([target.clone().into(), port.to_string().into()]).collect();
-        let job = self.job(&words).envs(environment.iter().map(|(name, value)| (name, value)));
+        let job = closed.job(&words).envs(environment.iter().map(|(name, value)| (name, value)));
         let ran = job.cwd(scratch).deadline(PATIENCE).run();
         let _ = fs::remove_file(&target);
-        let said = match ran {
-            Ok(outcome) if outcome.ended == Ended::Exited(0) => outcome.stdout.text(),
-            Ok(outcome) => {
-                report.broken = Some(format!("{:?}: {}", outcome.ended, outcome.stderr.text().trim()));
-                return report;
-            }
-            Err(error) => {
-                report.broken = Some(error.to_string());
-                return report;
-            }
-        };
-        report.landlock =
-            said.lines().find_map(|line| line.strip_prefix("landlock ")).unwrap_or_default().to_owned();
-        let did = |word: &str| said.lines().any(|line| line == word);
-        let network = |word| match self.policy.network {
-            Network::Open => Held::Open,
-            Network::Closed if did(word) => Held::Possible,
-            Network::Closed => Held::Refused,
-        };
-        report.writes = if did("wrote") { Held::Possible } else { Held::Refused };
-        (report.tcp, report.udp) = (network("tcp"), network("udp"));
-        report
+        match ran {
+            Ok(outcome) if outcome.ended == Ended::Exited(0) => Report::read(&outcome.stdout.text(), network),
+            Ok(outcome) => Report::broken(format!("{:?}: {}", outcome.ended, outcome.stderr.text().trim())),
+            Err(error) => Report::broken(error.to_string()),
+        }
     }
 }
 
+/// What is tried, and what it says when it works. Bash opens sockets by itself, so that no other program is needed.
+const TRIES: &str = "echo \"landlock $SCRIMP_SANDBOX\"; (: > \"$1\") && echo wrote; \
+                     (exec 3<>\"/dev/tcp/127.0.0.1/$2\") && echo tcp; (exec 3<>/dev/udp/127.0.0.1/9) && echo udp; exit 0";
+
 impl Report {
+    fn read(said: &str, network: Network) -> Report {
+        let did = |word: &str| said.lines().any(|line| line == word);
+        let held = |word: &str| if did(word) { Held::Possible } else { Held::Refused };
+        let reached = |word: &str| if network == Network::Open { Held::Open } else { held(word) };
+        let landlock = said.lines().find_map(|line| line.strip_prefix("landlock ")).unwrap_or_default();
+        Report {
+            writes: held("wrote"),
+            tcp: reached("tcp"),
+            udp: reached("udp"),
+            landlock: landlock.to_owned(),
+            broken: None,
+        }
+    }
+
+    fn broken(why: String) -> Report {
+        let open = Held::Possible;
+        Report { writes: open, tcp: open, udp: open, landlock: String::new(), broken: Some(why) }
+    }
+
     /// Whether all that is promised is held.
     pub fn holds(&self) -> bool {
         self.broken.is_none() && ![self.writes, self.tcp, self.udp].contains(&Held::Possible)
@@ -151,7 +156,7 @@ impl fmt::Display for Report {
         writeln!(f, "UDP and other sockets: {}", self.udp)?;
         writeln!(f, "Landlock: {}", self.landlock)?;
         writeln!(f, "reading any file of yours: possible, commands need it")?;
-        write!(f, "Unix sockets of local services: possible, so close the agent out of a docker group")
+        write!(f, "talking to local services over Unix sockets, such as docker's: possible")
     }
 }
 

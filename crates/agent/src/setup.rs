@@ -11,7 +11,7 @@ use chibi::plugins::{Ground, Secrets};
 use chibi::servers::Servers;
 use conversation::turn::{Budget, Spent};
 use conversation::window::{Limits, Relief};
-use kit::invocation::{Clock, Environment, place_failure};
+use kit::invocation::{Clock, Environment, Program, place_failure};
 use kit::process::Cancel;
 use kit::{Exit, Failure, Invocation, Page, Places, places};
 use llm::Cost;
@@ -27,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, Which};
 use crate::permission::{self, Mode};
 use crate::project::Project;
+use crate::recall::Clai;
 use crate::sandbox::{Network, Policy, Sandbox};
 use crate::session::Session;
 use crate::toolbox::Toolbox;
@@ -42,7 +43,7 @@ pub(crate) struct World {
     pub(crate) clock: Clock,
     pub(crate) project: Project,
     pub(crate) page: Page,
-    pub(crate) program: kit::invocation::Program,
+    pub(crate) program: Program,
     /// Whether there is a person at a terminal who can be asked.
     pub(crate) attended: bool,
 }
@@ -72,13 +73,12 @@ impl World {
     fn spill(&self) -> PathBuf {
         self.places.cache.join("scrimp/agent")
     }
+}
 
-    /// The sandbox of this project. None if we cannot be run again.
-    pub(crate) fn sandbox(&self, network: Network) -> Option<Sandbox> {
-        let through = self.program.spoken().split(' ').skip(1).map(OsString::from).collect();
-        let write = vec![self.project.root().to_owned(), self.places.temp.clone()];
-        self.program.exe.clone().map(|exe| Sandbox::new(exe, through, Policy { write, network }))
-    }
+/// The way behind the wall. None if we do not know how to be run again.
+pub(crate) fn sandbox(program: &Program, policy: Policy) -> Option<Sandbox> {
+    let through = program.spoken().split(' ').skip(1).map(OsString::from).collect();
+    program.exe.clone().map(|exe| Sandbox::new(exe, through, policy))
 }
 
 /// A conversation, ready for its first prompt.
@@ -100,7 +100,8 @@ pub(crate) fn session(
     };
     let opening = prompt::opening(world.project.root());
     let home = keep::home(&world.env, &world.places, &world.clock);
-    let (keep, loaded) = Keep::open(home, &which(talk), world.project.root(), &asks.model, &opening)?;
+    let (keep, loaded) =
+        Keep::open(&home, &world.data(), &which(talk), world.project.root(), &asks.model, &opening)?;
     for repair in &loaded.repairs {
         warnings.push(repair.to_string());
     }
@@ -195,7 +196,8 @@ fn workshop(
     workshop.environment = bash::environment(&world.env);
     let network = if talk.network || config.network { Network::Open } else { Network::Closed };
     if config.sandbox && !talk.no_sandbox {
-        let sandbox = world.sandbox(network);
+        let write = vec![world.project.root().to_owned(), world.places.temp.clone()];
+        let sandbox = sandbox(&world.program, Policy { write, network });
         // A guard that cannot stand is told, not left out.
         let missing =
             || Failure::new("there can be no sandbox: we do not know our own file").hint("`--no-sandbox`");
@@ -205,6 +207,10 @@ fn workshop(
     let root = world.project.root();
     workshop.index =
         code::Socket::find(root, &world.places.temp, world.places.uid).map(|socket| Box::new(socket) as _);
+    if config.recent_commands {
+        let clai = Clai::find(&world.program, root.to_owned(), &world.env);
+        workshop.recent = clai.map(|clai| Box::new(clai) as _);
+    }
     workshop.subagent = Some(errands);
     Ok(workshop)
 }

@@ -9,7 +9,7 @@ use conversation::turn::Turn;
 use kit::Failure;
 
 use crate::eyes::Eyes;
-use crate::tools::{Surroundings, Workshop};
+use crate::tools::{Declared, Surroundings, Workshop};
 
 #[derive(Clone)]
 pub(crate) struct Toolbox {
@@ -25,8 +25,7 @@ impl Toolbox {
         servers: Option<Servers>,
         without: Option<&str>,
     ) -> Result<Toolbox, Failure> {
-        let own =
-            workshop.tools().into_iter().filter(|tool| Some(tool.name) != without).map(|tool| tool.spec());
+        let own = workshop.tools().into_iter().filter(|tool| Some(tool.name) != without).map(Declared::spec);
         let theirs = servers.iter().flat_map(Servers::specs);
         let all: Vec<(Spec, ())> = own.chain(theirs).map(|spec| (spec, ())).collect();
         let registry = Registry::new(all)

@@ -14,9 +14,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use conversation::tools::{Beside, NotDeclared, Output, Registry, Spec, Task};
+use conversation::tools::{Beside, Output, Spec, Task};
 use kit::process::Cancel;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -123,11 +123,6 @@ impl Workshop {
         tools
     }
 
-    /// As the turn machine wants them.
-    pub fn registry(&self) -> Result<Registry<&'static Declared>, NotDeclared> {
-        Registry::new(self.tools().into_iter().map(|tool| (tool.spec(), tool)))
-    }
-
     /// Does what a model asked for. Takes at most as long as a command may, and ends soon once cancelled.
     pub fn run(&self, task: &Task, surroundings: &mut Surroundings) -> Output {
         match self.tools().into_iter().find(|tool| tool.name == task.name) {
@@ -149,15 +144,25 @@ impl Workshop {
         self.undo.as_ref().map(|undo| undo.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// A file for output that does not fit: of its own for each call of this process.
+    /// A file for output that does not fit: of its own for each command. The first one clears old ones away.
     fn next_spill(&self) -> PathBuf {
-        let number = self.spilled.fetch_add(1, Ordering::Relaxed);
-        self.spill.join(format!("output-{}-{number}.txt", std::process::id()))
+        if self.spilled.load(Ordering::Relaxed) == 0 {
+            bash::tidy(&self.spill, SystemTime::now());
+        }
+        loop {
+            let number = self.spilled.fetch_add(1, Ordering::Relaxed);
+            let path = self.spill.join(format!("output-{}-{number}.txt", std::process::id()));
+            // A process that is gone may have had our number.
+            if !path.exists() {
+                return path;
+            }
+        }
     }
 }
 
 impl Declared {
-    pub(crate) fn spec(&self) -> Spec {
+    /// As the turn machine wants it.
+    pub fn spec(&self) -> Spec {
         let (bytes, rest) = self.cap;
         Spec::new(self.name, self.description, (self.schema)()).beside(self.beside).cap(bytes, rest)
     }

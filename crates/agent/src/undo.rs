@@ -24,6 +24,9 @@ use store::journal::{self, Journal, JournalError};
 use crate::project::plainly;
 use snapshot::{Kept, Snapshot};
 
+/// Conversations that were not touched for so long keep no files.
+const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// The memory of one conversation.
 #[derive(Debug)]
 pub struct Undo {
@@ -110,8 +113,14 @@ impl Undo {
         self.write(&Entry { call: call.clone(), path: Name::of(path), by: By::Edit, before, after })
     }
 
-    /// Keeps what a command may change. The first time that is every file; later, those that changed.
+    /// Keeps what a command may change. The first time that is every file; later, those that changed. The first time
+    /// memories that nobody will want again are removed, too.
     pub fn before_command(&mut self, cancel: &Cancel) {
+        if self.snapshot.is_empty() {
+            let folder = self.path.parent().unwrap_or(&self.path);
+            // What cannot be removed now can be another time.
+            let _ = tidy(folder, SystemTime::now(), MONTH);
+        }
         self.snapshot.refresh(&self.blobs, cancel);
     }
 
@@ -157,20 +166,28 @@ impl Undo {
         if same(&now, &entry.before) {
             return Ok(Back::Already);
         }
+        let kept = match &entry.before {
+            State::Unkept(why) => return Err(format!("its old version was not kept: {why}")),
+            State::Absent => None,
+            State::File { digest, mode } => Some((self.kept(digest)?, *mode)),
+        };
+        if let State::Unkept(why) = &entry.after {
+            return Err(format!("nobody knows whether it is as the command left it: {why}"));
+        }
         if !same(&now, &entry.after) {
             return Err("it was changed since, by somebody else".to_owned());
         }
-        match &entry.before {
-            State::Absent => fs::remove_file(path).map_err(|error| plainly(&error))?,
-            State::Unkept(why) => return Err(format!("its old version was not kept: {why}")),
-            State::File { digest, mode } => {
-                let digest = digest.parse().map_err(|_| "what was kept cannot be found".to_owned())?;
-                let bytes = self.blobs.get(&digest).map_err(|error| error.to_string())?;
-                let bytes = bytes.ok_or("what was kept is gone")?;
-                put(path, &bytes, *mode).map_err(|error| error.to_string())?;
-            }
+        match kept {
+            None => fs::remove_file(path).map_err(|error| plainly(&error))?,
+            Some((bytes, mode)) => put(path, &bytes, mode).map_err(|error| error.to_string())?,
         }
         Ok(Back::Done)
+    }
+
+    fn kept(&self, digest: &str) -> Result<Vec<u8>, String> {
+        let digest = digest.parse().map_err(|_| "what was kept cannot be found".to_owned())?;
+        let bytes = self.blobs.get(&digest).map_err(|error| error.to_string())?;
+        bytes.ok_or_else(|| "what was kept is gone".to_owned())
     }
 
     fn keep(&self, path: &Path) -> Result<State, UndoError> {
@@ -269,7 +286,6 @@ fn same(one: &State, other: &State) -> bool {
         (State::File { digest: one, .. }, State::File { digest: other, .. }) => one == other,
         (State::Absent, State::Absent) => true,
         // What was not kept may be anything.
-        (State::File { .. }, State::Unkept(_)) => false,
         _ => false,
     }
 }

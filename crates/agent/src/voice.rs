@@ -24,6 +24,8 @@ pub(crate) enum Shown<'a> {
         context: &'a str,
         model: &'a str,
     },
+    /// A request is on its way.
+    Asked,
     Text(&'a str),
     Thinking(&'a str),
     /// A reply is complete.
@@ -83,6 +85,8 @@ pub(crate) struct Voice {
     started: Option<(CallId, Option<String>)>,
     /// The attempt whose countdown was begun.
     counting: u32,
+    /// A sign of life stands where the next line will.
+    waiting: bool,
     /// Why nothing more can be shown.
     lost: Option<io::Error>,
 }
@@ -105,6 +109,7 @@ impl Voice {
             said: false,
             started: None,
             counting: 0,
+            waiting: false,
             lost: None,
         }
     }
@@ -144,6 +149,7 @@ impl Voice {
     pub(crate) fn talk(&mut self, lines: &str) {
         if self.manner != Manner::Json {
             self.close_line();
+            self.stop_waiting();
             self.say(lines);
         }
     }
@@ -151,6 +157,7 @@ impl Voice {
     /// Says how it all ended, and gives the exit.
     pub(crate) fn conclude(&mut self, done: Result<Exit, Failure>, form: Form) -> Exit {
         self.close_line();
+        self.stop_waiting();
         done.unwrap_or_else(|failure| failure.report(&mut self.err, form))
     }
 
@@ -166,6 +173,7 @@ impl Voice {
                 self.say(&words);
             }
             Shown::Thinking(_) | Shown::Opened { .. } => {}
+            Shown::Asked => self.wait(),
             Shown::Replied { stop, .. } => {
                 self.end_words();
                 self.said = false;
@@ -257,6 +265,7 @@ impl Voice {
             return;
         }
         if let Some(line) = self.started.as_mut().and_then(|(_, line)| line.take()) {
+            let line = self.dim(&line);
             self.line(&line);
         }
         for line in text::plain_lines(words).lines() {
@@ -270,7 +279,12 @@ impl Voice {
         // Work that was watched has its name above it already.
         match self.started.take_if(|(id, line)| *id == task.id && line.is_none()) {
             Some(_) => self.line(&format!("    {told}")),
-            None => self.line(&format!("{} {told}", summary(task))),
+            None if result.outcome == Outcome::Failed => self.line(&format!("{} {told}", summary(task))),
+            // What went well matters less than what is said.
+            None => {
+                let line = self.dim(&format!("{} {told}", summary(task)));
+                self.line(&line);
+            }
         }
         if self.verbose && result.outcome == Outcome::Done {
             let shown = self.dim(&format!("    {}", lines::excerpt(&result.content, 400)));
@@ -280,6 +294,7 @@ impl Voice {
 
     fn line(&mut self, line: &str) {
         self.close_line();
+        self.stop_waiting();
         self.say(&format!("{line}\n"));
     }
 
@@ -290,8 +305,25 @@ impl Voice {
         }
     }
 
+    /// Something to look at until the first words are there.
+    fn wait(&mut self) {
+        self.close_line();
+        if let Manner::Screen(page) = &self.manner {
+            let sign = page.dim("…");
+            self.say(&sign);
+            self.waiting = true;
+        }
+    }
+
+    fn stop_waiting(&mut self) {
+        if std::mem::take(&mut self.waiting) {
+            self.say("\r\x1b[K");
+        }
+    }
+
     /// Standard output. What cannot be written is remembered: whoever asks ends the turn.
     fn print(&mut self, words: &str) {
+        self.stop_waiting();
         if self.lost.is_none() {
             let written = self.out.write_all(words.as_bytes()).and_then(|()| self.out.flush());
             self.lost = written.err();

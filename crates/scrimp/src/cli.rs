@@ -8,7 +8,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use kit::{Failure, Form, Invocation, Page, usage};
 
-use crate::tools::Tool;
+use crate::tools::{Alone, Tool};
 
 /// What is wanted.
 pub(crate) enum Request {
@@ -100,8 +100,8 @@ pub(crate) fn completions(tools: &[Tool], shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The first screen.
-pub(crate) fn welcome(tools: &[Tool]) -> String {
+/// The first screen. Whatever could be opened here and is not ready says what it needs.
+pub(crate) fn welcome(invocation: &Invocation, tools: &[Tool]) -> String {
     let mut lines = format!("scrimp {} · spend tokens like they are yours\n\n", env!("CARGO_PKG_VERSION"));
     let own = [
         ("tour", "what it does, shown here in a few seconds; nothing is installed"),
@@ -110,6 +110,14 @@ pub(crate) fn welcome(tools: &[Tool]) -> String {
     ];
     for (name, about) in own.into_iter().chain(tools.iter().map(|tool| (tool.name, tool.about))) {
         lines.push_str(&format!("  scrimp {name:<10} {about}\n"));
+    }
+    let places = invocation.env.places().ok();
+    for tool in tools {
+        if let (Alone::Open { is_ready, how }, Some(places)) = (tool.alone, &places)
+            && !is_ready(&invocation.env, places)
+        {
+            lines.push_str(&format!("\n{how}"));
+        }
     }
     lines
 }

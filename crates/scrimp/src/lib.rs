@@ -12,7 +12,7 @@ mod tour;
 use kit::{Exit, Failure, Form, Invocation};
 
 use cli::Request;
-use tools::{TOOLS, Tool};
+use tools::{Alone, TOOLS, Tool};
 
 /// Runs `scrimp`.
 pub fn run(invocation: Invocation) -> Exit {
@@ -26,6 +26,9 @@ fn dispatch(mut invocation: Invocation, tools: &[Tool]) -> Exit {
         let rest = invocation.args.split_off(1);
         return (tool.run)(invocation.into_subcommand(tool.name, rest));
     }
+    if let Some(tool) = alone(&invocation, tools) {
+        return (tool.run)(invocation.into_subcommand(tool.name, Vec::new()));
+    }
     let request = match cli::parse(&invocation, tools) {
         Ok(request) => request,
         Err(error) => return refuse(&mut invocation, &error),
@@ -37,7 +40,10 @@ fn dispatch(mut invocation: Invocation, tools: &[Tool]) -> Exit {
 
 fn answer(invocation: &mut Invocation, request: &Request, tools: &[Tool]) -> Result<Exit, Failure> {
     match request {
-        Request::Welcome => invocation.print(&cli::welcome(tools)).map(|()| Exit::Done),
+        Request::Welcome => {
+            let welcome = cli::welcome(invocation, tools);
+            invocation.print(&welcome).map(|()| Exit::Done)
+        }
         Request::Tour => tour::run(invocation, tools),
         Request::Doctor(form) => doctor::run(invocation, tools, *form),
         Request::Savings(form) => savings::run(invocation, tools, *form),
@@ -45,6 +51,17 @@ fn answer(invocation: &mut Invocation, request: &Request, tools: &[Tool]) -> Res
             invocation.print(&cli::completions(tools, *shell)).map(|()| Exit::Done)
         }
     }
+}
+
+/// The tool that a person gets who typed nothing.
+fn alone<'a>(invocation: &Invocation, tools: &'a [Tool]) -> Option<&'a Tool> {
+    let person = invocation.terminal.stdin && invocation.terminal.stdout;
+    let places = invocation.env.places().ok().filter(|_| person && invocation.args.is_empty())?;
+    let is_ready = |tool: &&Tool| match tool.alone {
+        Alone::Open { is_ready, .. } => is_ready(&invocation.env, &places),
+        Alone::Nothing => false,
+    };
+    tools.iter().find(is_ready)
 }
 
 /// Help and version were asked for and go to standard output; anything else is wrong usage.

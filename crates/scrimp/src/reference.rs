@@ -1,5 +1,7 @@
 //! The pages of `docs/` that are made from the code, so that they cannot say anything else.
 
+use std::collections::BTreeSet;
+
 use kit::places::{self, Entry, Variable};
 use kit::{Exit, invocation};
 
@@ -62,7 +64,9 @@ fn environment(tools: &[Tool]) -> String {
     );
     let common: [&[Variable]; 2] = [places::VARIABLES, invocation::VARIABLES];
     let own = tools.iter().map(|tool| tool.variables);
-    for variable in common.into_iter().chain(own).flatten() {
+    // Several tools may read the same one: it means the same to all of them.
+    let mut told = BTreeSet::new();
+    for variable in common.into_iter().chain(own).flatten().filter(|variable| told.insert(variable.name)) {
         page.push_str(&format!("| `{}` | {} | {} |\n", variable.name, variable.meaning, variable.default));
     }
     page

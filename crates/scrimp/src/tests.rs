@@ -8,7 +8,7 @@ use kit::invocation::{Clock, Environment, Program, Terminal};
 use kit::{Exit, Invocation, savings, tour};
 
 use crate::dispatch;
-use crate::tools::Tool;
+use crate::tools::{Alone, Tool};
 
 const ECHO: Tool = Tool {
     name: "echo",
@@ -26,6 +26,7 @@ const ECHO: Tool = Tool {
     },
     files: &[],
     variables: &[],
+    alone: Alone::Open { is_ready: |_, _| false, how: "Shout to make it ready\n" },
 };
 
 #[derive(Clone, Default)]
@@ -42,6 +43,10 @@ impl Write for Page {
 }
 
 fn scrimp(args: &[&str]) -> (String, Exit) {
+    run(args, ECHO, Terminal::default())
+}
+
+fn run(args: &[&str], tool: Tool, terminal: Terminal) -> (String, Exit) {
     let home = testkit::Home::new();
     let page = Page::default();
     let invocation = Invocation {
@@ -52,10 +57,10 @@ fn scrimp(args: &[&str]) -> (String, Exit) {
         stdin: Box::new(io::empty()),
         stdout: Box::new(page.clone()),
         stderr: Box::new(page.clone()),
-        terminal: Terminal::default(),
+        terminal,
         clock: Clock::system(),
     };
-    let exit = dispatch(invocation, &[ECHO]);
+    let exit = dispatch(invocation, &[tool]);
     let bytes = page.0.lock().unwrap().clone();
     (String::from_utf8(bytes).unwrap(), exit)
 }
@@ -74,6 +79,16 @@ fn a_tool_is_in_the_help_the_first_screen_and_the_completions() {
         let (script, exit) = scrimp(&["completions", shell]);
         assert!(exit == Exit::Done && script.contains("loud"), "{shell}: {script}");
     }
+}
+
+#[test]
+fn a_person_who_types_nothing_gets_the_tool_that_is_ready_or_what_it_needs() {
+    let at_a_terminal = Terminal { stdin: true, stdout: true, stderr: true };
+    let ready = || Tool { alone: Alone::Open { is_ready: |_, _| true, how: "" }, ..ECHO };
+    assert_eq!(run(&[], ready(), at_a_terminal), ("scrimp echo []\n".to_owned(), Exit::Budget));
+    let (said, exit) = run(&[], ECHO, at_a_terminal);
+    assert!(said.ends_with("\nShout to make it ready\n") && exit == Exit::Done, "{said}");
+    assert!(run(&[], ready(), Terminal::default()).0.contains("scrimp tour"), "a pipe gets the list");
 }
 
 #[test]

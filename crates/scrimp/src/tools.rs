@@ -2,6 +2,7 @@
 //! tour, a section of the doctor, rows of savings, and lines of the generated pages.
 
 use kit::doctor::Check;
+use kit::invocation::Environment;
 use kit::places::{Entry, Variable};
 use kit::{Exit, Failure, Invocation, Places, savings, tour};
 
@@ -19,6 +20,16 @@ pub struct Tool {
     pub savings: fn(&Invocation, &Places) -> Result<Vec<savings::Row>, Failure>,
     pub files: &'static [Entry],
     pub variables: &'static [Variable],
+    pub alone: Alone,
+}
+
+/// What `scrimp` without a word does for a person at a terminal.
+#[derive(Clone, Copy)]
+pub enum Alone {
+    /// Nothing of this tool's.
+    Nothing,
+    /// Opens the tool if it is ready; if not, these lines say how to make it so.
+    Open { is_ready: fn(&Environment, &Places) -> bool, how: &'static str },
 }
 
 /// In the order of the tour.
@@ -33,6 +44,7 @@ pub const TOOLS: &[Tool] = &[
         savings: drip::front::savings,
         files: drip::front::FILES,
         variables: drip::front::VARIABLES,
+        alone: Alone::Nothing,
     },
     Tool {
         name: clai::front::NAME,
@@ -44,6 +56,7 @@ pub const TOOLS: &[Tool] = &[
         savings: clai::front::savings,
         files: clai::front::FILES,
         variables: clai::front::VARIABLES,
+        alone: Alone::Nothing,
     },
     Tool {
         name: chibi::front::NAME,
@@ -55,5 +68,18 @@ pub const TOOLS: &[Tool] = &[
         savings: chibi::front::savings,
         files: chibi::front::FILES,
         variables: chibi::front::VARIABLES,
+        alone: Alone::Nothing,
+    },
+    Tool {
+        name: agent::front::NAME,
+        about: agent::front::ABOUT,
+        run: agent::run,
+        command: agent::front::command,
+        tour: agent::front::tour,
+        doctor: agent::front::doctor,
+        savings: agent::front::savings,
+        files: agent::front::FILES,
+        variables: agent::front::VARIABLES,
+        alone: Alone::Open { is_ready: agent::front::is_ready, how: agent::front::HOW },
     },
 ];

@@ -45,6 +45,13 @@ fn the_first_screen_says_where_to_go() {
       scrimp drip       An agent that reads a file again gets what changed, not the file
       scrimp clai       Your next command, learned from what you do
       scrimp chibi      Conversations that persist, compact, call plugins and talk to each other
+      scrimp agent      A coding agent in your terminal that never corrupts its own history
+
+    To talk to a model, name one; then `scrimp` alone opens a conversation:
+      export ANTHROPIC_API_KEY=…      Anthropic
+      export OPENROUTER_API_KEY=…     OpenRouter, with `--model NAME`
+      export OPENAI_BASE_URL=http://localhost:8080/v1   a server of your own; `scrimp agent config init` keeps it
+    Without any of them, `scrimp tour` shows it at work with a scripted model.
     [exit status: 0]
     ");
 }

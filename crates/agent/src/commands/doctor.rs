@@ -1,20 +1,22 @@
 //! What keeps the agent from working here: provider, settings, sandbox, what it keeps. Asks no provider anything.
 
+use std::path::Path;
+
 use kit::doctor::{self, Check};
+use kit::invocation::Program;
 use kit::places::{Presence, look_private};
 use kit::{Exit, Failure, Form, Invocation, Places};
 use llm::KeySource;
 use llm::provider::Target;
 
 use crate::cli;
-use crate::sandbox::Network;
-use crate::setup::World;
+use crate::sandbox::{Network, Policy};
 use crate::tools::{bash, code};
-use crate::{config, keep, provider};
+use crate::{config, keep, provider, setup};
 
 pub(super) fn run(invocation: &mut Invocation, form: Form) -> Result<Exit, Failure> {
     let places = invocation.places()?;
-    let checks = checks(invocation, &places);
+    let checks = checks(&invocation.program, invocation, &places);
     let text = match form {
         Form::Text => doctor::to_text(&checks),
         Form::Json => doctor::to_json(&checks),
@@ -23,17 +25,19 @@ pub(super) fn run(invocation: &mut Invocation, form: Form) -> Result<Exit, Failu
     Ok(doctor::exit(&checks))
 }
 
-pub(crate) fn checks(invocation: &Invocation, places: &Places) -> Vec<Check> {
-    let mut checks = vec![asked(invocation, places), settings(places), kept(invocation, places)];
-    match World::of(invocation) {
-        Ok(world) => checks.extend([sandbox(&world), index(&world)]),
-        Err(failure) => checks.push(Check::fail("project", failure.to_string())),
-    }
-    checks
+/// `program` is how we are started, which need not be how the doctor was.
+pub(crate) fn checks(program: &Program, invocation: &Invocation, places: &Places) -> Vec<Check> {
+    vec![
+        asked(program, invocation, places),
+        settings(places),
+        kept(invocation, places),
+        sandbox(program, invocation, places),
+        index(&invocation.cwd, places),
+    ]
 }
 
-fn asked(invocation: &Invocation, places: &Places) -> Check {
-    let spoken = invocation.program.spoken();
+fn asked(program: &Program, invocation: &Invocation, places: &Places) -> Check {
+    let spoken = program.spoken();
     let resolved = match provider::resolved(&cli::Provider::default(), &invocation.env, places) {
         Ok(resolved) => resolved,
         Err(failure) => return Check::fail("provider", failure.to_string().replace("error: ", "")),
@@ -87,12 +91,16 @@ fn kept(invocation: &Invocation, places: &Places) -> Check {
     }
 }
 
-/// By trying what should be refused.
-fn sandbox(world: &World) -> Check {
-    let Some(sandbox) = world.sandbox(Network::Closed) else {
+/// By trying what should be refused: with nothing but the temporary directory open, whatever the project is.
+fn sandbox(program: &Program, invocation: &Invocation, places: &Places) -> Check {
+    let policy = Policy { write: vec![places.temp.clone()], network: Network::Closed };
+    let Some(sandbox) = setup::sandbox(program, policy) else {
         return Check::fail("sandbox", "we do not know our own file").hint("`agent --no-sandbox`");
     };
-    let report = sandbox.test(&world.places.home, &bash::environment(&world.env));
+    if !places.home.is_dir() || places.home.starts_with(&places.temp) {
+        return Check::ok("sandbox", "not tried: there is no directory of ours outside of the temporary one");
+    }
+    let report = sandbox.test(&places.home, &bash::environment(&invocation.env));
     let words = report.to_string().replace('\n', "; ");
     match report.holds() {
         true => Check::ok("sandbox", words),
@@ -100,8 +108,9 @@ fn sandbox(world: &World) -> Check {
     }
 }
 
-fn index(world: &World) -> Check {
-    match code::Socket::find(world.project.root(), &world.places.temp, world.places.uid) {
+fn index(cwd: &Path, places: &Places) -> Check {
+    let project = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    match code::Socket::find(&project, &places.temp, places.uid) {
         Some(_) => {
             Check::ok("code index", "tldr answers: code_context, code_callers, code_impact are offered")
         }

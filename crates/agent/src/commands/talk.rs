@@ -7,6 +7,7 @@ use kit::{Exit, Failure, Form, Invocation};
 use crate::cli::Talk;
 use crate::interrupt::Interrupt;
 use crate::permission::Mode;
+use crate::sandbox::Network;
 use crate::session::Session;
 use crate::setup::{self, World};
 use crate::voice::Manner;
@@ -69,10 +70,12 @@ fn converse(
 fn banner(session: &Session, world: &World) -> String {
     let sandbox = match &session.desk.gate.workshop.sandbox {
         None => "no sandbox",
-        Some(sandbox) if sandbox.policy().network == crate::sandbox::Network::Open => {
-            "sandbox: writes only here"
-        }
-        Some(_) => "sandbox: writes only here, no network",
+        Some(sandbox) => match (sandbox.holds_files(), sandbox.policy().network) {
+            (true, Network::Closed) => "sandbox: writes only here, no network",
+            (true, Network::Open) => "sandbox: writes only here",
+            (false, Network::Closed) => "sandbox: no network; this kernel cannot hold files",
+            (false, Network::Open) => "no sandbox: this kernel cannot hold files",
+        },
     };
     let mode = match session.desk.gate.mode() {
         Mode::Ask => "asks before it changes anything",

@@ -4,9 +4,8 @@ use conversation::tools::Task;
 use drip::ledger::{Extent, View};
 use drip::lines::{Ranges, Span, Text};
 use drip::reader::Reader;
-use llm::Call;
+use llm::{Call, CallId};
 
-use super::From;
 use super::told::{Ending, Told, What};
 use crate::page::{Form, Page, Tag};
 use crate::tools::edit;
@@ -18,28 +17,35 @@ pub(super) struct Held {
     pub(super) form: Form,
     pub(super) tag: Tag,
     /// The results without which none of this would be known.
-    pub(super) from: From,
+    pub(super) from: Vec<CallId>,
 }
 
 impl Held {
-    /// What is held after one more result; none if the result does not tell.
-    pub(super) fn after(before: Option<Held>, call: &Call, told: &Told, body: &str) -> Option<Held> {
+    /// What is held after one more result. Of one that cannot be read back, only the version that it spoke of.
+    pub(super) fn after(before: Option<Held>, call: &Call, told: &Told, body: &str) -> Held {
         let before = before.filter(|held| held.form == told.form);
-        let mut now = match &told.what {
-            What::Whole => Held::new(told, read_numbered(body, Span::new(1, told.count), told)?),
-            What::Part(span) => Held::part(before, told, *span, read_numbered(body, Some(*span), told)?),
-            What::Same => before.filter(|held| held.tag == told.tag)?,
-            What::SamePart(span) => before?.only(*span, told),
-            What::Changes => before?.changed(told, body)?,
-            What::Created => Held::created(call, told)?,
-            What::Edited { old, new } => match before.as_ref().and_then(|held| held.replaced(call, told)) {
-                Some(held) => held,
-                None => before?.moved(told, old, new)?,
-            },
-            What::EditedPlaces(_) => before?.replaced(call, told)?,
-        };
+        let mut now =
+            Held::grown(before, call, told, body).unwrap_or_else(|| Held::new(told, vec![None; told.count]));
         now.from.push(call.id.clone());
-        Some(now)
+        now
+    }
+
+    fn grown(before: Option<Held>, call: &Call, told: &Told, body: &str) -> Option<Held> {
+        match &told.what {
+            What::Whole => Some(Held::new(told, read_numbered(body, Span::new(1, told.count), told)?)),
+            What::Part(span) => {
+                Some(Held::part(before, told, *span, read_numbered(body, Some(*span), told)?))
+            }
+            What::Same => before.filter(|held| held.tag == told.tag),
+            What::SamePart(span) => Some(before?.only(*span, told)),
+            What::Changes => before?.changed(told, body),
+            What::Created => Held::created(call, told),
+            What::Edited { base, old, new } => {
+                let before = before.filter(|held| held.tag == *base)?;
+                before.replaced(call, told).or_else(|| before.moved(told, old, new))
+            }
+            What::EditedPlaces { .. } => before?.replaced(call, told),
+        }
     }
 
     /// What these lines are worth to a reader who asks for the file as it is now.
@@ -60,7 +66,7 @@ impl Held {
     }
 
     fn new(told: &Told, lines: Vec<Option<String>>) -> Held {
-        Held { lines, form: told.form, tag: told.tag.clone(), from: From::new() }
+        Held { lines, form: told.form, tag: told.tag.clone(), from: Vec::new() }
     }
 
     fn whole(told: &Told, text: &str) -> Option<Held> {

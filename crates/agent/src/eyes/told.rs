@@ -28,12 +28,16 @@ pub(super) enum What {
     SamePart(Span),
     /// The result holds all changes since what the model held.
     Changes,
-    /// Old lines became new lines by the model's own call; counted from 0, ends excluded.
+    /// In this version old lines became new lines by the model's own call; counted from 0, ends excluded.
     Edited {
+        base: Tag,
         old: Range<usize>,
         new: Range<usize>,
     },
-    EditedPlaces(usize),
+    EditedPlaces {
+        base: Tag,
+        places: usize,
+    },
     Created,
 }
 
@@ -99,11 +103,13 @@ impl Display for Told {
                 write!(f, "unchanged: lines {}-{} of {}", span.first, span.last, self.count)?;
             }
             What::Changes => write!(f, "changes to {lines}")?,
-            What::Edited { old, new } => {
+            What::Edited { base, old, new } => {
                 let (old, new) = (Side(old), Side(new));
-                write!(f, "edited @@ -{old} +{new} @@ {lines}")?;
+                write!(f, "edited {} @@ -{old} +{new} @@ {lines}", base.as_str())?;
             }
-            What::EditedPlaces(places) => write!(f, "edited {places} places: {lines}")?,
+            What::EditedPlaces { base, places } => {
+                write!(f, "edited {} in {places} places: {lines}", base.as_str())?;
+            }
             What::Created => write!(f, "created: {lines}")?,
         }
         f.write_str(if self.form.ends == Ends::CrLf { CRLF } else { "" })?;
@@ -143,14 +149,9 @@ fn parse_what(words: &str) -> Option<(What, usize)> {
         let (first, last) = span.split_once('-')?;
         return Some((What::Part(Span::new(number(first)?, number(last)?)?), number(count)?));
     }
-    if let Some(rest) = words.strip_prefix("edited @@ -") {
-        let (sides, lines) = rest.split_once(" @@ ")?;
-        let (old, new) = sides.split_once(" +")?;
-        return Some((What::Edited { old: parse_side(old)?, new: parse_side(new)? }, parse_lines(lines)?));
-    }
-    if let Some((places, lines)) = words.strip_prefix("edited ").and_then(|rest| rest.split_once(" places: "))
-    {
-        return Some((What::EditedPlaces(number(places)?), parse_lines(lines)?));
+    if let Some(rest) = words.strip_prefix("edited ") {
+        let (base, rest) = rest.split_once(' ')?;
+        return parse_edit(Tag::read(base)?, rest);
     }
     if let Some(lines) = words.strip_prefix("changes to ") {
         return Some((What::Changes, parse_lines(lines)?));
@@ -159,6 +160,16 @@ fn parse_what(words: &str) -> Option<(What, usize)> {
         return Some((What::Created, parse_lines(lines)?));
     }
     Some((What::Whole, parse_lines(words)?))
+}
+
+fn parse_edit(base: Tag, words: &str) -> Option<(What, usize)> {
+    if let Some(rest) = words.strip_prefix("in ") {
+        let (places, lines) = rest.split_once(" places: ")?;
+        return Some((What::EditedPlaces { base, places: number(places)? }, parse_lines(lines)?));
+    }
+    let (sides, lines) = words.strip_prefix("@@ -")?.split_once(" @@ ")?;
+    let (old, new) = sides.split_once(" +")?;
+    Some((What::Edited { base, old: parse_side(old)?, new: parse_side(new)? }, parse_lines(lines)?))
 }
 
 fn parse_lines(words: &str) -> Option<usize> {
@@ -195,8 +206,8 @@ mod tests {
             Just(What::Created),
             span().prop_map(What::Part),
             span().prop_map(What::SamePart),
-            (2usize..99).prop_map(What::EditedPlaces),
-            (range(), range()).prop_map(|(old, new)| What::Edited { old, new }),
+            (2usize..99).prop_map(|places| What::EditedPlaces { base: Tag::of(b"base"), places }),
+            (range(), range()).prop_map(|(old, new)| What::Edited { base: Tag::of(b"base"), old, new }),
         ]
     }
 

@@ -38,6 +38,12 @@ pub(super) fn build(policy: &Policy) -> Result<String, Fault> {
     Ok(landlock)
 }
 
+/// Whether this kernel can keep a command from writing; found out without restricting anybody.
+pub(super) fn holds_files() -> bool {
+    let wanted = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    wanted.handle_access(AccessFs::from_all(ABI::V3)).is_ok()
+}
+
 fn restrict_files(policy: &Policy) -> Result<LandlockStatus, Fault> {
     let (all, read) = (AccessFs::from_all(KNOWN), AccessFs::from_read(KNOWN));
     let mut rules = Ruleset::default().set_compatibility(CompatLevel::BestEffort).handle_access(all)?;

@@ -3,6 +3,8 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use conversation::tools::{Beside, Output, Task};
 use kit::invocation::Environment;
@@ -177,8 +179,8 @@ impl Decoder {
 }
 
 /// Removes files of output that nobody will page through any more: older than a day.
-pub fn tidy(spill: &std::path::Path, now: std::time::SystemTime) {
-    const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 60 * 60);
+pub(super) fn tidy(spill: &Path, now: SystemTime) {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     for entry in fs::read_dir(spill).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let ours = name.to_str().is_some_and(|name| name.starts_with("output-"));
@@ -187,5 +189,29 @@ pub fn tidy(spill: &std::path::Path, now: std::time::SystemTime) {
         if ours && old {
             let _ = fs::remove_file(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test writes plain files")]
+    fn old_output_is_cleared_away_and_nothing_else() {
+        let home = testkit::Home::new();
+        let spill = home.temp();
+        for name in ["output-1-0.txt", "mine.txt"] {
+            fs::write(spill.join(name), "").unwrap();
+        }
+        let left = |now| {
+            tidy(&spill, now);
+            let mut names: Vec<_> =
+                fs::read_dir(&spill).unwrap().flatten().map(|it| it.file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(left(SystemTime::now()), ["mine.txt", "output-1-0.txt"]);
+        assert_eq!(left(SystemTime::now() + Duration::from_secs(25 * 60 * 60)), ["mine.txt"]);
     }
 }

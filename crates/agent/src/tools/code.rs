@@ -68,7 +68,8 @@ pub struct Socket {
 impl Socket {
     /// The daemon of this project, if one answers within the moment that a start may take.
     pub fn find(project: &Path, temp: &Path, uid: u32) -> Option<Socket> {
-        const MOMENT: Duration = Duration::from_millis(50);
+        // Where there is no daemon nobody waits at all.
+        const MOMENT: Duration = Duration::from_millis(200);
         let path = ProjectHash::of(project).socket(temp).ok()?;
         let socket = Socket { path, transport: Unix { uid } };
         // Two projects may share a name for their sockets: the answer says whose it is.

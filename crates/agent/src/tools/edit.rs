@@ -219,7 +219,7 @@ fn told(change: &Change) -> String {
         Done::Replaced { .. } => "OK".to_owned(),
         Done::Everywhere(places) => format!("OK, replaced {places} times"),
     };
-    format!("{words}\n{}", eyes::edited(&change.shown, change.done.clone(), &change.after))
+    format!("{words}\n{}", eyes::edited(&change.shown, &change.done, change.before.as_ref(), &change.after))
 }
 
 fn unread_words(located: &Located, unread: Unread) -> String {

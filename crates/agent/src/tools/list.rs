@@ -28,6 +28,8 @@ pub(crate) const SKIPPED: [&str; 6] = [".git", ".devenv", "node_modules", "targe
 
 const MOST: usize = 1000;
 const DEEPEST: usize = 20;
+/// Bytes of names: a list that was cut later would be no JSON any more.
+const WIDEST: usize = 80_000;
 /// How many entries are counted, so that a huge tree does not take for ever.
 const COUNTED: usize = 100_000;
 
@@ -112,11 +114,17 @@ fn walk(root: &Path, arguments: &Arguments) -> WalkBuilder {
 
 fn told(mut names: Vec<String>, unreadable: usize) -> String {
     let total = names.len();
-    names.truncate(MOST);
+    let mut bytes = 0;
+    let fits = |name: &&String| {
+        bytes += name.len() + 3;
+        bytes <= WIDEST
+    };
+    names.truncate(names.iter().take(MOST).take_while(fits).count());
+    let shown = names.len();
     let mut told = Value::from(names).to_string();
-    if total > MOST {
+    if total > shown {
         let more = if total >= COUNTED { "more than " } else { "" };
-        told += &format!("\nshowing {MOST} of {more}{total}");
+        told += &format!("\nshowing {shown} of {more}{total}");
     }
     if unreadable > 0 {
         told += &format!("\n{unreadable} could not be read");

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use conversation::tools::{Beside, Output, Task};
 use drip::lines::Span;
@@ -25,11 +26,16 @@ pub(super) const TOOL: Declared = Declared {
                   line, from 1) and `limit` (number of lines). A file you have seen comes back as `unchanged` or as a diff.",
     schema,
     beside: Beside::Others,
-    // Numbers come on top of the text. What does not fit is cut, and then does not count as seen.
-    cap: (2 << 20, "use offset and limit"),
+    cap: (MOST, "use offset and limit"),
     access: |task| Access::read(task, "path"),
     run,
 };
+
+/// Of an answer: numbers come on top of the text.
+const MOST: usize = 2 << 20;
+
+/// How long lines are looked for.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How many bytes of lines from a large file are shown at once.
 const PART: usize = 256 << 10;
@@ -77,7 +83,10 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
     };
     let window = arguments.window();
     match page(workshop, &located) {
-        Ok(page) => around.eyes.answer(&located.shown, &page, window),
+        Ok(page) => {
+            let answer = around.eyes.answer(&located.shown, &page, window);
+            if answer.content.len() > MOST { Output::failed(too_many(&located.shown, &page)) } else { answer }
+        }
         Err(Unread::TooLarge(bytes)) => match window {
             Some(window) => part(&located, window, around.cancel),
             None => Output::failed(too_large(&located.shown, bytes, workshop.limits.file)),
@@ -121,6 +130,11 @@ fn too_large(name: &str, bytes: u64, limit: u64) -> String {
     )
 }
 
+fn too_many(name: &str, page: &Page) -> String {
+    let count = thousands(page.text.count() as u64);
+    format!("{name} has {count} lines, too many to show at once; read a part with offset and limit")
+}
+
 /// Lines of a file that is too large to hold. They do not count as seen: what they are a part of was not looked at.
 fn part(located: &Located, window: Span, cancel: &Cancel) -> Output {
     let found = lines(&located.path, window, cancel);
@@ -152,9 +166,13 @@ fn lines(path: &Path, window: Span, cancel: &Cancel) -> Result<Part, String> {
     let mut input = BufReader::with_capacity(1 << 16, file);
     let mut part = Part::default();
     let mut inside = false;
+    let until = Instant::now() + PATIENCE;
     loop {
         if cancel.is_cancelled() {
             return Err("interrupted".to_owned());
+        }
+        if Instant::now() > until {
+            return Err(format!("line {} was not reached in time", window.first));
         }
         let buffer = input.fill_buf().map_err(|error| plainly(&error))?;
         if buffer.is_empty() || part.count >= window.last {

@@ -1,5 +1,7 @@
 //! `code_search`: lines that match a pattern, by ripgrep's own libraries. Knows no file but through them.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -8,6 +10,7 @@ use grep_regex::RegexMatcherBuilder;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use ignore::WalkBuilder;
 use ignore::types::TypesBuilder;
+use kit::process::Cancel;
 use kit::text;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -91,14 +94,17 @@ fn search(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Result
             break;
         }
         let Ok(entry) = entry else { continue };
-        // Also what a link leads to when it was asked for by name; never a pipe, which could make us wait.
-        if !entry.path().is_file() {
+        // No link, which may lead out of the project, and no pipe, which could make us wait.
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
         let path = entry.path().strip_prefix(workshop.project.root()).unwrap_or(entry.path());
         found.path = name(path);
         // A file that cannot be read is none that matches.
-        let _ = searcher.search_path(&matcher, entry.path(), &mut found);
+        if let Ok(file) = File::open(entry.path()) {
+            let patient = Patient { file, cancel: around.cancel, until };
+            let _ = searcher.search_reader(&matcher, patient, &mut found);
+        }
     }
     Ok(Output::done(found.told()))
 }
@@ -114,14 +120,31 @@ fn walk(root: &Path, file_type: Option<&str>) -> Result<WalkBuilder, String> {
         let mut types = TypesBuilder::new();
         types.add_defaults();
         let known = types.definitions().iter().any(|known| known.name() == wanted);
+        let bad =
+            |_| format!("`{}` is neither a type nor an extension", text::head(&text::plain(wanted), 100));
         if !known {
-            let bad = |_| format!("`{}` is neither a type nor an extension", text::plain(wanted));
             types.add("asked", &format!("*.{wanted}")).map_err(bad)?;
         }
         types.select(if known { wanted } else { "asked" });
-        walk.types(types.build().map_err(|error| error.to_string())?);
+        walk.types(types.build().map_err(bad)?);
     }
     Ok(walk)
+}
+
+/// A file that ends when nobody waits for it any more, however long it is.
+struct Patient<'a> {
+    file: File,
+    cancel: &'a Cancel,
+    until: Instant,
+}
+
+impl Read for Patient<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.cancel.is_cancelled() || Instant::now() > self.until {
+            return Ok(0);
+        }
+        self.file.read(buffer)
+    }
 }
 
 #[derive(Default)]
@@ -143,7 +166,7 @@ impl Found {
 }
 
 impl Sink for Found {
-    type Error = std::io::Error;
+    type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
         if self.lines.len() == MOST {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use drip::load::Stamp;
 use ignore::WalkBuilder;
@@ -18,17 +18,35 @@ use super::State;
 const FILE: u64 = 1 << 20;
 /// Nor is more than this of all together.
 const TOTAL: u64 = 200 << 20;
+/// Nobody waits longer than this for a command to start; what is left is kept before the next one.
+const PATIENCE: Duration = Duration::from_secs(3);
 /// A tree with more files than this is looked at no further.
 const FILES: usize = 100_000;
 /// A file that was written so shortly before we looked may be written again without a new stamp: clocks of file systems
 /// tick every 4 to 10 ms.
 const RACY: Duration = Duration::from_millis(50);
 
+const LATE: &str = "there was no time to keep it";
+const UNSEEN: &str = "it was ignored, or not looked at, before the command";
+
 #[derive(Debug)]
 pub(super) struct Snapshot {
     root: PathBuf,
     files: HashMap<PathBuf, Kept>,
+    /// Of the files that are kept, as they are now.
     bytes: u64,
+    looked: Looked,
+}
+
+/// How the last look went: by this it is known whether a file that appears was made, or was only not seen before.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Looked {
+    /// When it was over, in nanoseconds since 1970, less what clocks of file systems may be late.
+    over_ns: i128,
+    /// It came to the end.
+    complete: bool,
+    /// The rules of git that are in no file of the project.
+    exclude: Option<Stamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,64 +55,86 @@ pub(super) struct Kept {
     /// The stamp is old enough to tell.
     settled: bool,
     pub(super) mode: u32,
+    /// When it was made, in nanoseconds since 1970, where the file system tells.
+    born_ns: Option<i128>,
     /// Or why it was not kept.
     pub(super) digest: Result<Digest, &'static str>,
 }
 
 impl Snapshot {
     pub(super) fn new(root: &Path) -> Snapshot {
-        Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0 }
+        Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0, looked: Looked::default() }
     }
 
-    /// Keeps what is new or changed. Once cancelled, the rest counts as not kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Keeps what is new or changed. Once cancelled, or when it takes too long, the rest counts as not kept.
     pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
         let mut before = std::mem::take(&mut self.files);
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let settled_before = now.saturating_sub(RACY).as_nanos() as i128;
+        self.bytes = 0;
+        let settled_before = since_1970(SystemTime::now()) - RACY.as_nanos() as i128;
+        let until = Instant::now() + PATIENCE;
+        let mut count = 0;
         for path in walk(&self.root) {
+            count += 1;
             let Some(stamp) = Stamp::of(&path) else { continue };
             if let Some(known) = before.remove(&path).filter(|known| known.settled && known.stamp == stamp) {
+                self.bytes += known.digest.map_or(0, |_| stamp.bytes);
                 self.files.insert(path, known);
                 continue;
             }
             let settled = stamp.changed_ns.max(stamp.modified_ns) < settled_before;
-            let mode = fs::symlink_metadata(&path).map_or(0, |metadata| metadata.permissions().mode());
-            let digest = self.keep(&path, &stamp, blobs, cancel);
-            self.files.insert(path, Kept { stamp, settled, mode, digest });
+            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+            let mode = metadata.permissions().mode();
+            let born_ns = metadata.created().ok().map(since_1970);
+            let late = cancel.is_cancelled() || Instant::now() > until;
+            let digest = if late { Err(LATE) } else { self.keep(&path, &stamp, blobs) };
+            let settled = settled && !late;
+            self.files.insert(path, Kept { stamp, settled, mode, born_ns, digest });
         }
+        self.looked = Looked {
+            over_ns: since_1970(SystemTime::now()) - RACY.as_nanos() as i128,
+            complete: count < FILES,
+            exclude: Stamp::of(&self.root.join(".git/info/exclude")),
+        };
     }
 
     /// What changed since the last look, as before and after; the new state is the one to compare with next.
     pub(super) fn changes(&mut self, blobs: &Blobs) -> Vec<(PathBuf, State, State)> {
-        let before = self.files.clone();
+        let (before, looked) = (self.files.clone(), self.looked.clone());
         self.refresh(blobs, &Cancel::default());
-        let mut changes = Vec::new();
+        let (mut changes, mut appeared) = (Vec::new(), Vec::new());
         for (path, now) in &self.files {
             match before.get(path) {
-                Some(then) if then.digest == now.digest && then.digest.is_ok() => {}
-                Some(then) if then.stamp == now.stamp => {}
-                then => {
-                    changes.push((path.clone(), then.map_or(State::Absent, State::from), State::from(now)));
-                }
+                None => appeared.push((path, now)),
+                Some(then) if then.is(now) => {}
+                Some(then) => changes.push((path.clone(), State::from(then), State::from(now))),
             }
         }
         for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
             changes.push((path.clone(), State::from(then), State::Absent));
         }
+        let is_rules =
+            |path: &Path| path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
+        let same_rules = looked.exclude == self.looked.exclude
+            && !changes
+                .iter()
+                .map(|(path, ..)| path.as_path())
+                .chain(appeared.iter().map(|(path, _)| path.as_path()))
+                .any(is_rules);
+        for (path, now) in appeared.into_iter().filter(|(_, now)| now.stamp.changed_ns >= looked.over_ns) {
+            // Whoever takes back what was not made by the command takes away what somebody else made.
+            let made = looked.complete && same_rules && now.born_ns.is_none_or(|born| born >= looked.over_ns);
+            let then = if made { State::Absent } else { State::Unkept(UNSEEN.to_owned()) };
+            changes.push((path.clone(), then, State::from(now)));
+        }
         changes.sort_by(|one, other| one.0.cmp(&other.0));
         changes
     }
 
-    fn keep(
-        &mut self,
-        path: &Path,
-        stamp: &Stamp,
-        blobs: &Blobs,
-        cancel: &Cancel,
-    ) -> Result<Digest, &'static str> {
-        if cancel.is_cancelled() {
-            return Err("it was interrupted");
-        }
+    fn keep(&mut self, path: &Path, stamp: &Stamp, blobs: &Blobs) -> Result<Digest, &'static str> {
         if stamp.bytes > FILE {
             return Err("it is larger than 1 MB");
         }
@@ -105,6 +145,20 @@ impl Snapshot {
         self.bytes += bytes.len() as u64;
         blobs.put(&bytes).map_err(|_| "there is no room for it")
     }
+}
+
+impl Kept {
+    /// Where both were read, what was read tells; else the stamp.
+    fn is(&self, now: &Kept) -> bool {
+        match (&self.digest, &now.digest) {
+            (Ok(then), Ok(now)) => then == now,
+            _ => self.stamp == now.stamp,
+        }
+    }
+}
+
+fn since_1970(time: SystemTime) -> i128 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128
 }
 
 /// Regular files only: nothing else has content to keep.

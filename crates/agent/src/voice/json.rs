@@ -10,6 +10,7 @@ use super::Shown;
 pub(super) fn event(shown: &Shown<'_>) -> Option<Value> {
     Some(match shown {
         Shown::Opened { context, model } => json!({"type": "session", "context": context, "model": model}),
+        Shown::Asked => return None,
         Shown::Text(text) => json!({"type": "text", "text": text}),
         Shown::Thinking(text) => json!({"type": "thinking", "text": text}),
         Shown::Replied { stop, usage } => {

@@ -36,6 +36,7 @@ fn a_conversation_at_a_terminal_from_the_first_line_to_the_last() {
         "{screen}"
     );
     enter(&terminal, "");
+    terminal.wait_for(|screen: &str| screen.ends_with("> \n> "), PATIENCE);
     enter(&terminal, "hi there");
     let screen = terminal.wait_for("300 out", PATIENCE);
     assert!(screen.contains("Hello.\n") && screen.contains("1 request · 1.2k in · 300 out"), "{screen}");
@@ -141,6 +142,29 @@ fn control_c_interrupts_once_and_leaves_twice() {
     let second: Vec<String> = requests[1].json()["messages"].as_array().unwrap().iter().map(words).collect();
     assert!(second[1].starts_with("one\n\ntwo"), "what was read stays: {second:?}");
     std::mem::forget(rig.server);
+}
+
+#[test]
+fn what_an_edit_writes_can_be_edited_before_it_is_written() {
+    let rig = Rig::new([
+        calls("edit_file", &json!({"path": "a.txt", "old_str": "", "new_str": "two"})),
+        says("So be it."),
+    ]);
+    let (agent, url) = (bin("agent"), rig.server.url());
+    let args = ["EDITOR=sed -i s/two/three/", agent.to_str().unwrap(), "--api-url", &url];
+    let terminal = Terminal::spawn(&rig.home, "env", &args, SIZE);
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    enter(&terminal, "write it");
+    terminal.wait_for("[y]es [n]o [a]lways [e]dit", PATIENCE);
+    terminal.send("e");
+    terminal.wait_for("So be it.", PATIENCE);
+    assert_eq!(rig.home.read("a.txt"), "three");
+    drop(terminal);
+    let requests = rig.requests();
+    assert_eq!(
+        requests[1]["messages"][1]["content"][0]["input"]["new_str"], "two",
+        "the model's own words stay"
+    );
 }
 
 #[test]

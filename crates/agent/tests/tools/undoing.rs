@@ -1,0 +1,152 @@
+//! What files were before, and what cannot be brought back.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::time::{Duration, SystemTime};
+
+use agent::undo::{Restored, Undo, tidy};
+use llm::CallId;
+use serde_json::json;
+
+use super::shop::Shop;
+
+fn undo(shop: &Shop, calls: &[&str]) -> Restored {
+    let calls: BTreeSet<CallId> = calls.iter().map(|call| CallId((*call).to_owned())).collect();
+    shop.workshop.undo().unwrap().restore(&calls).unwrap()
+}
+
+fn names(shop: &Shop, restored: &Restored) -> Vec<String> {
+    let root = shop.workshop.project.root();
+    restored.restored.iter().map(|path| path.strip_prefix(root).unwrap().display().to_string()).collect()
+}
+
+#[test]
+fn edits_are_taken_back_to_the_byte() {
+    let mut shop = Shop::new();
+    let before = "\u{feff}one\r\ntwo";
+    let path = shop.write("a", before);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o750)).unwrap();
+    shop.ok("edit_file", json!({"path": "a", "old_str": "one", "new_str": "1"}));
+    shop.ok("edit_file", json!({"path": "a", "old_str": "two", "new_str": "2"}));
+    shop.ok("edit_file", json!({"path": "deep/new", "old_str": "", "new_str": "x"}));
+    let restored = undo(&shop, &["call-2", "call-3"]);
+    assert_eq!(
+        (names(&shop, &restored), &restored.not),
+        (vec!["deep/new".to_owned(), "a".to_owned()], &vec![])
+    );
+    assert_eq!(shop.text("a"), "\u{feff}1\r\ntwo");
+    assert!(!shop.file("deep/new").exists());
+    assert_eq!(names(&shop, &undo(&shop, &["call-1"])), ["a"]);
+    assert_eq!(shop.text("a"), before);
+    assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o750);
+    assert_eq!(undo(&shop, &["call-1", "call-9"]), Restored::default(), "it is as it was");
+}
+
+#[test]
+fn what_a_command_did_is_taken_back() {
+    let mut shop = Shop::new();
+    shop.write("changed", "old\n");
+    shop.write("deleted", "kept\n");
+    shop.write("untouched", "same\n");
+    shop.write("ignored.log", "old\n");
+    shop.write(".gitignore", "*.log\n");
+    shop.write("large", "x".repeat((1 << 20) + 1));
+    let command = "echo new > changed; rm deleted; mkdir d; echo made > d/made; echo more >> large; echo new > ignored.log";
+    shop.ok("bash", json!({"command": command}));
+    let restored = undo(&shop, &["call-1"]);
+    let mut found = names(&shop, &restored);
+    found.sort();
+    assert_eq!(found, ["changed", "d/made", "deleted"]);
+    assert!(restored.commands);
+    let [(large, why)] = restored.not.as_slice() else { panic!("{restored:?}") };
+    assert!(large.ends_with("large"));
+    assert_eq!(why, "its old version was not kept: it is larger than 1 MB");
+    assert_eq!((shop.text("changed").as_str(), shop.text("deleted").as_str()), ("old\n", "kept\n"));
+    assert!(!shop.file("d/made").exists());
+    assert_eq!(shop.text("ignored.log"), "new\n", "what git ignores is not kept");
+}
+
+/// A command that changes what git ignores lets files appear that were always there.
+#[test]
+fn a_file_that_was_only_ignored_before_is_never_taken_away() {
+    let mut shop = Shop::new();
+    shop.write(".gitignore", "*.env\n");
+    shop.write("secret.env", "mine\n");
+    shop.write("touched.env", "old\n");
+    // Until what was just written is older than any clock is late.
+    shop.ok("bash", json!({"command": "sleep 0.1"}));
+    shop.ok("bash", json!({"command": "rm .gitignore; echo new > touched.env; echo made > made"}));
+    let restored = undo(&shop, &["call-2"]);
+    assert_eq!(names(&shop, &restored), [".gitignore"]);
+    let not: Vec<String> =
+        restored.not.iter().map(|(path, _)| path.file_name().unwrap().display().to_string()).collect();
+    assert_eq!(not, ["touched.env", "made"], "what cannot be told apart is named");
+    assert_eq!(
+        (shop.text("secret.env"), shop.text("touched.env")),
+        ("mine\n".to_owned(), "new\n".to_owned())
+    );
+    assert!(restored.not[0].1.contains("it was ignored, or not looked at, before the command"));
+}
+
+#[test]
+fn each_command_is_taken_back_for_itself() {
+    let mut shop = Shop::new();
+    shop.write("a", "0\n");
+    for number in 1..=3 {
+        shop.ok("bash", json!({"command": format!("echo {number} > a")}));
+    }
+    assert_eq!(names(&shop, &undo(&shop, &["call-3"])), ["a"]);
+    assert_eq!(shop.text("a"), "2\n");
+    assert_eq!(names(&shop, &undo(&shop, &["call-1", "call-2"])), ["a"]);
+    assert_eq!(shop.text("a"), "0\n");
+}
+
+#[test]
+fn what_somebody_else_changed_meanwhile_is_left_alone() {
+    let mut shop = Shop::new();
+    shop.write("a", "old\n");
+    shop.ok("edit_file", json!({"path": "a", "old_str": "old", "new_str": "new"}));
+    shop.write("a", "theirs\n");
+    let restored = undo(&shop, &["call-1"]);
+    assert_eq!(restored.restored, Vec::<std::path::PathBuf>::new());
+    assert_eq!(restored.not[0].1, "it was changed since, by somebody else");
+    assert_eq!(shop.text("a"), "theirs\n");
+}
+
+#[test]
+fn what_was_kept_outlives_the_process_and_is_tidied_in_the_end() {
+    let mut shop = Shop::new();
+    let folder = shop.home.path().join("undo");
+    shop.write("a", "old\n");
+    shop.ok("edit_file", json!({"path": "a", "old_str": "old", "new_str": "new"}));
+    let month = Duration::from_secs(30 * 24 * 60 * 60);
+    let later = SystemTime::now() + Duration::from_secs(2 * 24 * 60 * 60);
+    tidy(&folder, later, month).unwrap();
+    let root = shop.workshop.project.root().to_owned();
+    *shop.workshop.undo().unwrap() = Undo::open(&folder, "test", &root).unwrap();
+    assert_eq!(names(&shop, &undo(&shop, &["call-1"])), ["a"]);
+    assert_eq!(shop.text("a"), "old\n");
+    tidy(&folder, later + month, month).unwrap();
+    assert!(!folder.join("test.jsonl").exists());
+    let blobs = store::blobs::Blobs::open(&folder.join("blobs"), store::Durability::Cached).unwrap();
+    assert_eq!(blobs.size().unwrap().blobs, 0);
+    assert!(
+        fs::read_dir(shop.workshop.project.root()).unwrap().count() == 1,
+        "nothing is written into the project"
+    );
+}
+
+#[test]
+fn an_edit_that_cannot_be_taken_back_is_not_done() {
+    let mut shop = Shop::new();
+    shop.write("a", "old\n");
+    fs::remove_dir_all(shop.home.path().join("undo/blobs")).unwrap();
+    shop.home.write("undo/blobs", "no directory");
+    let told = shop.failed("edit_file", json!({"path": "a", "old_str": "old", "new_str": "new"}));
+    assert!(
+        told.contains("the old version could not be kept") && told.ends_with("nothing was edited"),
+        "{told}"
+    );
+    assert_eq!(shop.text("a"), "old\n");
+}
