@@ -34,6 +34,8 @@ pub enum DaemonCommand {
     Ping,
     Status,
     Shutdown,
+    /// Forgets all that is known; the next question finds it out again.
+    Clear,
     Notify {
         file: PathBuf,
     },
@@ -130,10 +132,11 @@ pub enum Direction {
 
 impl DaemonCommand {
     /// Every command by its name, with the parameters that it cannot do without.
-    pub const TABLE: [(&str, &[&str]); 23] = [
+    pub const TABLE: [(&str, &[&str]); 24] = [
         ("ping", &[]),
         ("status", &[]),
         ("shutdown", &[]),
+        ("clear", &[]),
         ("notify", &["file"]),
         ("track", &["hook"]),
         ("warm", &[]),

@@ -1,0 +1,58 @@
+//! What a person types: each command turns words into a question and the answer into lines.
+
+mod ask;
+mod cache;
+mod daemon;
+mod stats;
+mod warm;
+
+use kit::{Exit, Failure, Form, Invocation};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::{self, Command, Format};
+
+/// Runs `tldr`.
+pub fn run(mut invocation: Invocation) -> Exit {
+    let result = match cli::parse(&invocation) {
+        Ok(typed) => dispatch(&mut invocation, &typed.command),
+        // Help and version were asked for and go to standard output; anything else is wrong usage.
+        Err(error) if error.use_stderr() => Err(cli::usage(&error, &invocation)),
+        Err(error) => invocation.print(&cli::help(&error, &invocation)).map(|()| Exit::Done),
+    };
+    invocation.conclude(result, Form::Text)
+}
+
+fn dispatch(invocation: &mut Invocation, command: &Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Ask(asked) => ask::run(invocation, asked),
+        Command::Warm(args) => warm::run(invocation, args),
+        Command::Daemon(args) => daemon::run(invocation, args),
+        Command::Cache(args) => cache::run(invocation, args),
+        Command::Stats(args) => stats::run(invocation, args),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut cli::command(), "tldr", &mut script);
+            invocation.print(&String::from_utf8_lossy(&script)).map(|()| Exit::Done)
+        }
+    }
+}
+
+/// Prints an answer for programs, or what `text` makes of it for people.
+fn show(
+    invocation: &mut Invocation,
+    format: Format,
+    answer: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<Exit, Failure> {
+    let said = match format {
+        Format::Json => format!("{}\n", serde_json::to_string(answer).expect("our answers have text for keys")),
+        Format::Text => text(),
+    };
+    invocation.print(&said).map(|()| Exit::Done)
+}
+
+/// A state in which there is nothing to tell.
+fn message(invocation: &mut Invocation, format: Format, words: &str) -> Result<Exit, Failure> {
+    show(invocation, format, &json!({"message": words}), || format!("{words}\n"))
+}
