@@ -18,6 +18,7 @@ use super::serve::Answering;
 use super::statistics::{Statistics, Tokens};
 use crate::cache;
 use crate::engine::{Answered, Engine};
+use crate::index::Lifetime;
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::usage::{self, Increment};
@@ -53,7 +54,7 @@ impl Service {
             let _ = log.record(clock.unix_ms(), "settings", &[("warning", warning)]);
         }
         Service {
-            engine: Arc::new(Engine::open(root.clone(), &settings)),
+            engine: Arc::new(Engine::open(root.clone(), &settings, Lifetime::Long)),
             root,
             places,
             settings,
