@@ -1,1 +1,6 @@
-//! What a source tree means: languages as data, per-file facts, pure queries.
+//! What a source tree means: languages as data, per-file facts, pure queries. Nothing here touches a file system, a
+//! process or the environment: callers bring bytes and take typed answers.
+#![forbid(unsafe_code)]
+
+pub mod language;
+pub mod parse;
