@@ -2,5 +2,6 @@
 //! process or the environment: callers bring bytes and take typed answers.
 #![forbid(unsafe_code)]
 
+pub mod flow;
 pub mod language;
 pub mod parse;

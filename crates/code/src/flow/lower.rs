@@ -1,8 +1,8 @@
 //! From a syntax tree to the form: one walk for all grammars, steered by [`shape`](super::shape). What a tree leaves
 //! open (a text that does not parse, nesting beyond any program) is lowered coarsely and noted, never refused.
 
-mod branch;
 mod bind;
+mod branch;
 mod closure;
 mod repeat;
 mod scope;
@@ -51,7 +51,9 @@ pub(crate) fn lower(language: Language, source: &[u8], node: Node<'_>, unit: Uni
     let mut body = lowerer.body;
     body.code = code;
     if let Some(line) = lowerer.flattened {
-        body.notes.push(format!("line {line} nests deeper than {DEEPEST} levels: read as one expression from there on"));
+        body.notes.push(format!(
+            "line {line} nests deeper than {DEEPEST} levels: read as one expression from there on"
+        ));
     }
     if let Some(line) = first_error(node) {
         body.notes.push(format!("the source does not parse at line {line}: the answer is partial"));
@@ -216,11 +218,15 @@ fn field<'t>(node: Node<'t>, names: &[&str]) -> Option<Node<'t>> {
 
 /// All children under these fields, in the order of the text.
 fn fields<'t>(node: Node<'t>, names: &[&str]) -> Vec<Node<'t>> {
-    children(node).into_iter().filter(|(_, field)| field.is_some_and(|it| names.contains(&it))).map(|(it, _)| it).collect()
+    children(node)
+        .into_iter()
+        .filter(|(_, field)| field.is_some_and(|it| names.contains(&it)))
+        .map(|(it, _)| it)
+        .collect()
 }
 
 /// The children that a program text is made of, without types.
-fn children<'t>(node: Node<'t>) -> Vec<(Node<'t>, Option<&'static str>)> {
+fn children<'t>(node: Node<'t>) -> Vec<(Node<'t>, Option<&'t str>)> {
     const TYPES: &[&str] =
         &["type", "return_type", "type_parameters", "type_arguments", "returns", "trait", "bounds", "result"];
     let mut found = Vec::new();
@@ -253,7 +259,9 @@ fn first_error(node: Node<'_>) -> Option<usize> {
             return Some(first_line(at));
         }
         let mut cursor = at.walk();
-        let next = at.children(&mut cursor).find(|child| child.has_error() || child.is_error() || child.is_missing());
+        let next = at
+            .children(&mut cursor)
+            .find(|child| child.has_error() || child.is_error() || child.is_missing());
         match next {
             Some(child) => at = child,
             None => return Some(first_line(at)),

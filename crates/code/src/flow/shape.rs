@@ -211,9 +211,27 @@ impl Shape {
         use Shape as S;
         matches!(
             self,
-            S::Block | S::If | S::Unless | S::While | S::Until | S::DoWhile | S::DoUntil | S::For | S::Each | S::Forever
-                | S::Switch | S::Try | S::With | S::Labelled | S::Return | S::Raise | S::Break | S::Continue | S::Goto
-                | S::Fall | S::Retry
+            S::Block
+                | S::If
+                | S::Unless
+                | S::While
+                | S::Until
+                | S::DoWhile
+                | S::DoUntil
+                | S::For
+                | S::Each
+                | S::Forever
+                | S::Switch
+                | S::Try
+                | S::With
+                | S::Labelled
+                | S::Return
+                | S::Raise
+                | S::Break
+                | S::Continue
+                | S::Goto
+                | S::Fall
+                | S::Retry
         )
     }
 }
@@ -224,7 +242,9 @@ pub(crate) fn never_returns(language: Language, name: &str) -> bool {
         Language::Ruby => matches!(name, "raise" | "fail" | "exit" | "abort" | "throw"),
         Language::Rust => matches!(name, "panic" | "unreachable" | "todo" | "unimplemented"),
         Language::Go => matches!(name, "panic"),
-        Language::C | Language::Cpp => matches!(name, "exit" | "abort" | "_exit" | "longjmp" | "__builtin_unreachable"),
+        Language::C | Language::Cpp => {
+            matches!(name, "exit" | "abort" | "_exit" | "longjmp" | "__builtin_unreachable")
+        }
         Language::Php => matches!(name, "exit" | "die"),
         Language::Lua | Language::Luau => matches!(name, "error"),
         _ => false,
@@ -235,12 +255,61 @@ pub(crate) fn never_returns(language: Language, name: &str) -> bool {
 pub(crate) fn mutates(name: &str) -> bool {
     matches!(
         name,
-        "add" | "add_all" | "append" | "clear" | "close" | "copy_from" | "delete" | "discard" | "enqueue" | "dequeue"
-            | "entry" | "extend" | "get_mut" | "get_or_insert_with" | "insert" | "iter_mut" | "next" | "offer" | "poll"
-            | "pop" | "pop_back" | "pop_front" | "popitem" | "popleft" | "push" | "push_back" | "push_str" | "put"
-            | "read" | "read_line" | "read_to_end" | "read_to_string" | "readline" | "readlines" | "recv" | "remove"
-            | "replace" | "retain" | "reverse" | "seek" | "send" | "set" | "setdefault" | "shift" | "sort" | "splice"
-            | "swap" | "take" | "unshift" | "update" | "write" | "__next__" | "addAll" | "removeFirst" | "removeLast"
+        "add"
+            | "add_all"
+            | "append"
+            | "clear"
+            | "close"
+            | "copy_from"
+            | "delete"
+            | "discard"
+            | "enqueue"
+            | "dequeue"
+            | "entry"
+            | "extend"
+            | "get_mut"
+            | "get_or_insert_with"
+            | "insert"
+            | "iter_mut"
+            | "next"
+            | "offer"
+            | "poll"
+            | "pop"
+            | "pop_back"
+            | "pop_front"
+            | "popitem"
+            | "popleft"
+            | "push"
+            | "push_back"
+            | "push_str"
+            | "put"
+            | "read"
+            | "read_line"
+            | "read_to_end"
+            | "read_to_string"
+            | "readline"
+            | "readlines"
+            | "recv"
+            | "remove"
+            | "replace"
+            | "retain"
+            | "reverse"
+            | "seek"
+            | "send"
+            | "set"
+            | "setdefault"
+            | "shift"
+            | "sort"
+            | "splice"
+            | "swap"
+            | "take"
+            | "unshift"
+            | "update"
+            | "write"
+            | "__next__"
+            | "addAll"
+            | "removeFirst"
+            | "removeLast"
     )
 }
 
@@ -248,9 +317,38 @@ pub(crate) fn mutates(name: &str) -> bool {
 pub(crate) fn only_tells(name: &str) -> bool {
     matches!(
         name,
-        "print" | "println" | "printf" | "eprintln" | "eprint" | "puts" | "p" | "pp" | "log" | "debug" | "info" | "warn"
-            | "warning" | "error" | "exception" | "trace" | "fatal" | "Print" | "Println" | "Printf" | "Errorf" | "Logf"
-            | "WriteLine" | "assert" | "assert_eq" | "assert_ne" | "isinstance" | "len" | "echo" | "fprintf" | "Fatalf"
-            | "Fprintf" | "Fprintln"
+        "print"
+            | "println"
+            | "printf"
+            | "eprintln"
+            | "eprint"
+            | "puts"
+            | "p"
+            | "pp"
+            | "log"
+            | "debug"
+            | "info"
+            | "warn"
+            | "warning"
+            | "error"
+            | "exception"
+            | "trace"
+            | "fatal"
+            | "Print"
+            | "Println"
+            | "Printf"
+            | "Errorf"
+            | "Logf"
+            | "WriteLine"
+            | "assert"
+            | "assert_eq"
+            | "assert_ne"
+            | "isinstance"
+            | "len"
+            | "echo"
+            | "fprintf"
+            | "Fatalf"
+            | "Fprintf"
+            | "Fprintln"
     )
 }

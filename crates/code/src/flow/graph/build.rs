@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Block, BlockId, Cause, Edge, EdgeKind, Exit, Graph, Leaving, Role, View};
-use crate::flow::form::{Body, Jump, Loop, LoopKind, Stmt, Step, StepId, Swallows, Switch, Test, Truth, Try};
+use crate::flow::form::{Body, Jump, Loop, LoopKind, Step, StepId, Stmt, Swallows, Switch, Test, Truth, Try};
 
 pub(crate) fn build(body: &Body) -> Graph {
     let mut builder = Builder { steps: &body.steps, ..Builder::default() };
@@ -47,12 +47,28 @@ struct Deferred<'a> {
 /// What a jump or an exception meets on its way out.
 enum Frame {
     /// A loop, a switch or a labelled block.
-    Breakable { label: Option<String>, bare: Bare, breaks: Vec<Loose>, continues: Vec<Loose>, falls: Vec<Loose> },
-    Catch { sources: Vec<BlockId>, raised: Vec<Loose> },
-    Finally { sources: Vec<BlockId>, pending: Vec<(BlockId, View, Jump)> },
-    With { sources: Vec<BlockId> },
+    Breakable {
+        label: Option<String>,
+        bare: Bare,
+        breaks: Vec<Loose>,
+        continues: Vec<Loose>,
+        falls: Vec<Loose>,
+    },
+    Catch {
+        sources: Vec<BlockId>,
+        raised: Vec<Loose>,
+    },
+    Finally {
+        sources: Vec<BlockId>,
+        pending: Vec<(BlockId, View, Jump)>,
+    },
+    With {
+        sources: Vec<BlockId>,
+    },
     /// A function run in place: `return` ends it alone.
-    Inline { returns: Vec<Loose> },
+    Inline {
+        returns: Vec<Loose>,
+    },
 }
 
 /// Which jumps without a label a frame takes.
@@ -277,7 +293,8 @@ impl<'a> Builder<'a> {
                 onward.push(Loose { view: View::Real, ..end });
             }
         }
-        let asked = Loose { from: question, kind: EdgeKind::Unconditional, condition: None, view: View::Deciding };
+        let asked =
+            Loose { from: question, kind: EdgeKind::Unconditional, condition: None, view: View::Deciding };
         if onward.is_empty() {
             for &from in &sources {
                 self.link(Loose { from, ..asked.clone() }, question);
@@ -303,7 +320,8 @@ impl<'a> Builder<'a> {
             if !(last && handler.catches_all) {
                 self.at = None;
                 let condition = (!handler.text.is_empty()).then(|| handler.text.clone());
-                let branch = |kind| Loose { from: head, kind, condition: condition.clone(), view: View::Both };
+                let branch =
+                    |kind| Loose { from: head, kind, condition: condition.clone(), view: View::Both };
                 self.attach(vec![branch(EdgeKind::True)]);
                 if last {
                     self.raises(head);
@@ -324,7 +342,10 @@ impl<'a> Builder<'a> {
     /// A guarded body is always taken to be able to raise: compilers do, and so would a reader.
     fn some_source(&self, mut sources: Vec<BlockId>, raised: bool, start: BlockId) -> Vec<BlockId> {
         sources.dedup();
-        if sources.is_empty() && !raised && start < self.graph.blocks.len() {
+        if sources.is_empty()
+            && !raised
+            && self.graph.blocks.get(start).is_some_and(|it| it.role != Role::Hidden)
+        {
             sources.push(start);
         }
         sources
@@ -368,7 +389,12 @@ impl<'a> Builder<'a> {
             }
             let froms = pending.iter().map(|(from, ..)| *from).collect();
             self.graph.causes.push((question, Cause::Jumps(froms)));
-            vec![Loose { from: question, kind: EdgeKind::Unconditional, condition: None, view: View::Deciding }]
+            vec![Loose {
+                from: question,
+                kind: EdgeKind::Unconditional,
+                condition: None,
+                view: View::Deciding,
+            }]
         } else {
             only(&ends, View::Deciding)
         };
@@ -421,7 +447,9 @@ impl<'a> Builder<'a> {
                 (Frame::Finally { pending, .. }, _) => return pending.push((from, view, jump.clone())),
                 (Frame::Catch { raised, .. }, Jump::Raise) => return raised.push(thrown(from, view)),
                 (Frame::With { sources }, Jump::Raise) => sources.push(from),
-                (Frame::Inline { returns }, Jump::Return) => return returns.push(loose(EdgeKind::Unconditional)),
+                (Frame::Inline { returns }, Jump::Return) => {
+                    return returns.push(loose(EdgeKind::Unconditional));
+                }
                 (Frame::Breakable { label, bare, breaks, .. }, Jump::Break(wanted))
                     if takes(label, wanted, *bare != Bare::Neither) =>
                 {
@@ -432,7 +460,9 @@ impl<'a> Builder<'a> {
                 {
                     return continues.push(loose(EdgeKind::Continue));
                 }
-                (Frame::Breakable { falls, .. }, Jump::Fall) => return falls.push(loose(EdgeKind::Fallthrough)),
+                (Frame::Breakable { falls, .. }, Jump::Fall) => {
+                    return falls.push(loose(EdgeKind::Fallthrough));
+                }
                 _ => {}
             }
         }

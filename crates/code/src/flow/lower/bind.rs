@@ -14,10 +14,16 @@ impl Lowerer<'_> {
             Shape::Declare => self.declare(node, step, out),
             Shape::Increment => {
                 let text = self.text(node);
-                let Some(target) = field(node, &["argument", "operand"]).or_else(|| named(node).first().copied()) else {
+                let Some(target) =
+                    field(node, &["argument", "operand"]).or_else(|| named(node).first().copied())
+                else {
                     return;
                 };
-                if text.ends_with("++") || text.ends_with("--") || text.starts_with("++") || text.starts_with("--") {
+                if text.ends_with("++")
+                    || text.ends_with("--")
+                    || text.starts_with("++")
+                    || text.starts_with("--")
+                {
                     self.change(target, step, out);
                 } else {
                     self.value(target, step, out);
@@ -31,7 +37,9 @@ impl Lowerer<'_> {
             }
             Shape::As => {
                 let alias = field(node, &["alias"]);
-                for child in named(node).into_iter().filter(|it| Some(it.id()) != alias.map(|alias| alias.id())) {
+                for child in
+                    named(node).into_iter().filter(|it| Some(it.id()) != alias.map(|alias| alias.id()))
+                {
                     self.value(child, step, out);
                 }
                 if let Some(alias) = alias {
@@ -104,7 +112,8 @@ impl Lowerer<'_> {
         let mut names = fields(node, &["name", "pattern", "left", "declarator"]);
         let mut values = fields(node, &["value", "right"]);
         if self.language == Language::CSharp && node.kind() == "variable_declarator" {
-            values = named(node).into_iter().filter(|it| !names.iter().any(|name| name.id() == it.id())).collect();
+            values =
+                named(node).into_iter().filter(|it| !names.iter().any(|name| name.id() == it.id())).collect();
         }
         if node.kind() == "init_declarator" || node.kind() == "declaration" {
             names.retain(|it| it.kind() != "function_declarator");
@@ -126,7 +135,14 @@ impl Lowerer<'_> {
     }
 
     /// Binds, and where the value is a function remembers what it captured.
-    fn bind_closure(&mut self, left: Node<'_>, rights: &[Node<'_>], how: Binding, step: &mut Step, out: &mut Vec<Stmt>) {
+    fn bind_closure(
+        &mut self,
+        left: Node<'_>,
+        rights: &[Node<'_>],
+        how: Binding,
+        step: &mut Step,
+        out: &mut Vec<Stmt>,
+    ) {
         self.target(left, how, step, out);
         let mut lone = rights.first().copied().filter(|_| rights.len() == 1);
         if let Some(list) = lone.filter(|it| it.kind() == "expression_list") {
@@ -138,7 +154,8 @@ impl Lowerer<'_> {
         if let Some(value) = lone.filter(|it| self.shape(*it) == Shape::Lambda) {
             let mut aside = Step::default();
             let captured = self.closure(value, &mut aside);
-            let name = named(left).first().copied().filter(|_| left.kind() == "expression_list").unwrap_or(left);
+            let name =
+                named(left).first().copied().filter(|_| left.kind() == "expression_list").unwrap_or(left);
             if let Some(var) = self.path(name) {
                 self.captures.insert(var, captured);
             }
@@ -155,7 +172,8 @@ impl Lowerer<'_> {
                 Shape::Member => {
                     step.may_raise = true;
                     if let Some(var) = self.path(node) {
-                        let exact = self.body.vars[var].name.matches('.').count() == self.text(node).matches('.').count();
+                        let exact = self.body.vars[var].name.matches('.').count()
+                            == self.text(node).matches('.').count();
                         if let Some(parent) = self.body.vars[var].parent {
                             self.refer(step, parent, Access::Use, node);
                         }
@@ -183,7 +201,10 @@ impl Lowerer<'_> {
                     todo.extend(inner.or_else(|| named(node).pop()));
                 }
                 _ if matches!(kind, "class_pattern" | "tuple_struct_pattern" | "struct_pattern") => {
-                    let first = field(node, &["type"]).is_none().then(|| named(node).first().map(|it| it.id())).flatten();
+                    let first = field(node, &["type"])
+                        .is_none()
+                        .then(|| named(node).first().map(|it| it.id()))
+                        .flatten();
                     todo.extend(named(node).into_iter().rev().filter(|it| Some(it.id()) != first));
                 }
                 _ => todo.extend(
@@ -237,8 +258,14 @@ impl Lowerer<'_> {
                 _ => {
                     let names = fields(node, &["name", "pattern", "declarator", "left"]);
                     if names.is_empty() {
-                        let wanted = |field: &Option<&str>| !matches!(field, Some("value" | "default_value" | "right"));
-                        let inner = children(node).into_iter().rev().filter(|(_, field)| wanted(field)).map(|(it, _)| it);
+                        let wanted = |field: &Option<&str>| {
+                            !matches!(field, Some("value" | "default_value" | "right"))
+                        };
+                        let inner = children(node)
+                            .into_iter()
+                            .rev()
+                            .filter(|(_, field)| wanted(field))
+                            .map(|(it, _)| it);
                         todo.extend(inner);
                     } else {
                         todo.extend(names.into_iter().rev());

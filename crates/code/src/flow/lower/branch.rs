@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, children, field, fields, head, named, span};
-use crate::flow::form::{Access, Arm, ChoiceArm, Handler, Step, Stmt, Switch, Swallows, Test, Truth, Try};
+use crate::flow::form::{Access, Arm, ChoiceArm, Handler, Step, Stmt, Swallows, Switch, Test, Truth, Try};
 use crate::flow::shape::Shape;
 use crate::language::Language;
 
@@ -24,7 +24,9 @@ impl Lowerer<'_> {
             for alternative in rest.by_ref() {
                 let inner = self.else_if(alternative);
                 match inner {
-                    Some(inner) if self.shape(inner) == Shape::ElseIf && field(inner, &["alternative"]).is_none() => {
+                    Some(inner)
+                        if self.shape(inner) == Shape::ElseIf && field(inner, &["alternative"]).is_none() =>
+                    {
                         arms.push(self.arm_of_choice(inner));
                     }
                     Some(inner) => chained = Some(inner),
@@ -86,7 +88,10 @@ impl Lowerer<'_> {
         let test = Test { step: self.keep(test), truth: Truth::Unknown, text };
         let mut otherwise = Vec::new();
         self.statement(alternative, &mut otherwise);
-        out.push(Stmt::Choice { arms: vec![ChoiceArm { lead: Vec::new(), test, body: Vec::new() }], otherwise });
+        out.push(Stmt::Choice {
+            arms: vec![ChoiceArm { lead: Vec::new(), test, body: Vec::new() }],
+            otherwise,
+        });
     }
 
     pub(super) fn switch(&mut self, node: Node<'_>, label: Option<String>, out: &mut Vec<Stmt>) {
@@ -157,7 +162,8 @@ impl Lowerer<'_> {
         let binds_all = self.language == Language::Python
             && matches!(tests.as_slice(), [only] if self.text(*only).chars().all(|c| c.is_alphanumeric() || c == '_')
                 && only.named_child(0).is_some_and(|it| it.kind() == "dotted_name"));
-        let default = !guarded && (matches!(text.as_str(), "" | "_" | "default" | "else" | "case _") || binds_all);
+        let default =
+            !guarded && (matches!(text.as_str(), "" | "_" | "default" | "else" | "case _") || binds_all);
         if !default {
             self.body.decisions += 1;
         }
@@ -168,13 +174,26 @@ impl Lowerer<'_> {
             step.covers = step.lines.0;
         }
         let (mut lead, mut body) = (Vec::new(), Vec::new());
-        let patterns = matches!(node.kind(), "match_arm" | "case_clause" | "in_clause" | "switch_expression_arm" | "switch_section" | "switch_rule" | "switch_block_statement_group");
+        let patterns = matches!(
+            node.kind(),
+            "match_arm"
+                | "case_clause"
+                | "in_clause"
+                | "switch_expression_arm"
+                | "switch_section"
+                | "switch_rule"
+                | "switch_block_statement_group"
+        );
         for test in tests {
             self.arm_test(test, patterns, &mut step, &mut lead);
         }
         let test = self.keep(step);
         let falls = match node.kind() {
-            "switch_block_statement_group" | "case_statement" | "default_statement" | "switch_case" | "switch_default" => true,
+            "switch_block_statement_group"
+            | "case_statement"
+            | "default_statement"
+            | "switch_case"
+            | "switch_default" => true,
             _ => false,
         };
         body.append(&mut lead);
@@ -182,7 +201,8 @@ impl Lowerer<'_> {
             self.statement(child, &mut body);
         }
         self.scopes.leave();
-        let default = default || matches!(node.kind(), "switch_default" | "default_case" | "default_statement");
+        let default =
+            default || matches!(node.kind(), "switch_default" | "default_case" | "default_statement");
         Arm { test, text: if default { String::new() } else { text }, default, guarded, falls, body }
     }
 
@@ -205,7 +225,9 @@ impl Lowerer<'_> {
                     self.value(child, step, lead);
                 }
             }
-        } else if patterns && !matches!(node.kind(), "if_clause" | "guard" | "when_clause" | "if_guard" | "unless_guard") {
+        } else if patterns
+            && !matches!(node.kind(), "if_clause" | "guard" | "when_clause" | "if_guard" | "unless_guard")
+        {
             self.pattern(node, step, lead);
         } else {
             self.value(node, step, lead);
@@ -272,7 +294,10 @@ impl Lowerer<'_> {
         let mut it = Try::default();
         let line = super::first_line(node);
         if node.kind() != "body_statement" {
-            self.push(Step { lines: (line, line), covers: line, inert: true, ..Step::default() }, &mut it.body);
+            self.push(
+                Step { lines: (line, line), covers: line, inert: true, ..Step::default() },
+                &mut it.body,
+            );
         }
         self.scopes.enter(ScopeKind::Block);
         let mut plain = Vec::new();
@@ -310,8 +335,10 @@ impl Lowerer<'_> {
         self.body.decisions += 1;
         self.scopes.enter(ScopeKind::Block);
         let parts = named(node);
-        let body = field(node, &["body"]).or_else(|| parts.iter().copied().find(|it| self.shape(*it) == Shape::Block));
-        let tests: Vec<_> = parts.iter().copied().filter(|it| Some(it.id()) != body.map(|it| it.id())).collect();
+        let body = field(node, &["body"])
+            .or_else(|| parts.iter().copied().find(|it| self.shape(*it) == Shape::Block));
+        let tests: Vec<_> =
+            parts.iter().copied().filter(|it| Some(it.id()) != body.map(|it| it.id())).collect();
         let mut step = match tests.last() {
             Some(last) => head(node, *last),
             None => Step { lines: (super::first_line(node), super::first_line(node)), ..head(node, node) },
@@ -321,7 +348,9 @@ impl Lowerer<'_> {
         let mut ahead = Vec::new();
         for test in &tests {
             match test.kind() {
-                "catch_formal_parameter" | "catch_declaration" | "parameter_list" => self.parameters(*test, &mut step),
+                "catch_formal_parameter" | "catch_declaration" | "parameter_list" => {
+                    self.parameters(*test, &mut step)
+                }
                 "exception_variable" => self.target(*test, Binding::Assign, &mut step, &mut ahead),
                 _ if node.child_by_field_name("parameter").is_some() => {
                     self.target(*test, Binding::Declare, &mut step, &mut ahead);
@@ -339,7 +368,10 @@ impl Lowerer<'_> {
         let total = match self.language {
             Language::JavaScript | Language::TypeScript => true,
             Language::Java | Language::Php => text.contains("Throwable"),
-            Language::CSharp => !tests.iter().any(|it| it.kind() == "catch_filter_clause") && (tests.is_empty() || text.starts_with("Exception")),
+            Language::CSharp => {
+                !tests.iter().any(|it| it.kind() == "catch_filter_clause")
+                    && (tests.is_empty() || text.starts_with("Exception"))
+            }
             Language::Cpp => text.contains("..."),
             Language::Ruby => !tests.iter().any(|it| it.kind() == "exceptions"),
             _ => tests.is_empty(),
@@ -355,7 +387,10 @@ fn split(node: Node<'_>) -> (Vec<Node<'_>>, Vec<Node<'_>>) {
     let mark = all.iter().rposition(|it| matches!(it.kind(), ":" | "=>" | "->"));
     let wanted = |it: &&Node<'_>| it.is_named() && !it.is_extra();
     if let Some(mark) = mark {
-        return (all[..mark].iter().filter(wanted).copied().collect(), all[mark + 1..].iter().filter(wanted).copied().collect());
+        return (
+            all[..mark].iter().filter(wanted).copied().collect(),
+            all[mark + 1..].iter().filter(wanted).copied().collect(),
+        );
     }
     if node.kind() == "else" {
         return (Vec::new(), all.iter().filter(wanted).copied().collect());
@@ -364,4 +399,3 @@ fn split(node: Node<'_>) -> (Vec<Node<'_>>, Vec<Node<'_>>) {
     let (bodies, tests) = all.iter().filter(wanted).copied().partition(|it| Some(it.id()) == body);
     (tests, bodies)
 }
-

@@ -77,7 +77,8 @@ impl Lowerer<'_> {
         step.lines.1 = header(node, body_of(definition)).lines.1;
         step.covers = last_line(node);
         step.may_raise = true;
-        let name = field(definition, &["name"]).filter(|it| !matches!(definition.kind(), "impl_item") && it.is_named());
+        let name = field(definition, &["name"])
+            .filter(|it| !matches!(definition.kind(), "impl_item") && it.is_named());
         if let Some(name) = name {
             let binding = if self.language == Language::Python { Binding::Assign } else { Binding::Declare };
             let text = self.text(name).to_owned();
@@ -90,7 +91,9 @@ impl Lowerer<'_> {
     }
 
     fn defaults(&mut self, node: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
-        let Some(list) = field(node, &["parameters"]).filter(|_| self.language == Language::Python) else { return };
+        let Some(list) = field(node, &["parameters"]).filter(|_| self.language == Language::Python) else {
+            return;
+        };
         for parameter in named(list) {
             if let Some(value) = field(parameter, &["value"]) {
                 self.value(value, step, out);
@@ -123,7 +126,8 @@ impl Lowerer<'_> {
         // Reads first: what a closure does inside has no order outside.
         captured.sort_by_key(|(_, access)| std::cmp::Reverse(*access));
         let start = node.start_position();
-        let here = |&(var, access): &(VarId, Access)| Ref { var, access, line: start.row + 1, column: start.column };
+        let here =
+            |&(var, access): &(VarId, Access)| Ref { var, access, line: start.row + 1, column: start.column };
         step.refs.extend(captured.iter().map(here));
         if body_of(node).is_some_and(|body| last_line(body) > first_line(body)) {
             step.lines.1 = step.lines.1.min(first_line(node).max(step.lines.0));

@@ -122,7 +122,11 @@ impl Lowerer<'_> {
             self.target(target, if plain { Binding::Assign } else { Binding::Declare }, &mut step, out);
         }
         let text = self.shown(clause).split(" {").next().unwrap_or_default().to_owned();
-        let text = if clause.id() == node.id() { sources.first().map(|it| self.shown(*it)).unwrap_or_default() } else { text };
+        let text = if clause.id() == node.id() {
+            sources.first().map(|it| self.shown(*it)).unwrap_or_default()
+        } else {
+            text
+        };
         it.test = Test { step: self.keep(step), truth: Truth::Unknown, text };
         it
     }
@@ -158,9 +162,12 @@ impl Lowerer<'_> {
     /// A test over the lines from `from` to the end of the condition.
     pub(super) fn test(&mut self, from: Node<'_>, condition: Node<'_>, lead: &mut Vec<Stmt>) -> Test {
         let mut step = head(from, condition);
-        if condition.start_position().row > from.start_position().row && condition.end_byte() < from.end_byte() {
+        if condition.start_position().row > from.start_position().row
+            && condition.end_byte() < from.end_byte()
+        {
             // A modifier (`x if y`) asks before what is written before it.
-            let modifier = named(from).first().is_some_and(|first| first.start_byte() < condition.start_byte());
+            let modifier =
+                named(from).first().is_some_and(|first| first.start_byte() < condition.start_byte());
             if modifier && matches!(self.language, Language::Ruby) {
                 step = head(condition, condition);
             }
@@ -189,7 +196,9 @@ impl Lowerer<'_> {
             "true" | "boolean_literal" if matches!(text, "true" | "True") => Truth::Always,
             "false" | "boolean_literal" if matches!(text, "false" | "False") => Truth::Never,
             "none" => Truth::Never,
-            "integer" | "number_literal" | "number" if python || matches!(self.language, Language::C | Language::Cpp) => {
+            "integer" | "number_literal" | "number"
+                if python || matches!(self.language, Language::C | Language::Cpp) =>
+            {
                 match text.parse::<u64>() {
                     Ok(0) => Truth::Never,
                     Ok(_) => Truth::Always,
@@ -198,7 +207,11 @@ impl Lowerer<'_> {
             }
             "identifier" if python && text == "__debug__" => Truth::Always,
             "string" if python && named(at).iter().all(|it| it.kind() != "interpolation") => {
-                if named(at).iter().any(|it| it.kind() == "string_content") { Truth::Always } else { Truth::Never }
+                if named(at).iter().any(|it| it.kind() == "string_content") {
+                    Truth::Always
+                } else {
+                    Truth::Never
+                }
             }
             _ => Truth::Unknown,
         }

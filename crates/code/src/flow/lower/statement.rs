@@ -57,7 +57,13 @@ impl Lowerer<'_> {
             Shape::Group => self.group(node, out),
             Shape::Else | Shape::Finally => self.statements(node, out),
             Shape::If | Shape::Unless | Shape::Ternary => self.choice(node, out),
-            Shape::While | Shape::Until | Shape::DoWhile | Shape::DoUntil | Shape::For | Shape::Each | Shape::Forever => {
+            Shape::While
+            | Shape::Until
+            | Shape::DoWhile
+            | Shape::DoUntil
+            | Shape::For
+            | Shape::Each
+            | Shape::Forever => {
                 self.repeat(node, label, out);
             }
             Shape::Switch => self.switch(node, label, out),
@@ -93,17 +99,25 @@ impl Lowerer<'_> {
             "expression_statement" => {
                 for child in named(node) {
                     let whole = self.shape(child) == Shape::Through || !self.is_statement(child);
-                    if whole { self.plain(node, out) } else { self.statement(child, out) }
+                    if whole {
+                        self.plain(node, out)
+                    } else {
+                        self.statement(child, out)
+                    }
                     if whole {
                         break;
                     }
                 }
             }
-            "lexical_declaration" | "variable_declaration" | "local_variable_declaration" | "field_declaration"
+            "lexical_declaration"
+            | "variable_declaration"
+            | "local_variable_declaration"
+            | "field_declaration"
             | "local_declaration_statement" => {
                 let hoist = node.kind() == "variable_declaration"
                     && matches!(self.language, Language::JavaScript | Language::TypeScript);
-                let outer = std::mem::replace(&mut self.hoist, hoist || self.hoist);
+                let outer = self.hoist;
+                self.hoist |= hoist;
                 self.plain(node, out);
                 self.hoist = outer;
             }
@@ -148,7 +162,10 @@ impl Lowerer<'_> {
     fn is_inert(&self, node: Node<'_>) -> bool {
         match named(node).as_slice() {
             [only] if node.kind() == "expression_statement" => {
-                matches!(only.kind(), "string" | "concatenated_string" | "integer" | "float" | "ellipsis" | "true" | "none")
+                matches!(
+                    only.kind(),
+                    "string" | "concatenated_string" | "integer" | "float" | "ellipsis" | "true" | "none"
+                )
             }
             _ => false,
         }
@@ -183,6 +200,7 @@ impl Lowerer<'_> {
                 }
             }
         }
+        step.may_raise |= jump == Jump::Raise;
         let step = self.keep(step);
         out.push(Stmt::Jump(step, jump));
     }
@@ -209,7 +227,11 @@ impl Lowerer<'_> {
                 Shape::Switch | Shape::While | Shape::DoWhile | Shape::For | Shape::Each | Shape::Forever => {
                     self.labelled_statement(body, Some(name.clone()), out);
                 }
-                _ if matches!(self.language, Language::C | Language::Cpp | Language::Go | Language::CSharp) => {
+                _ if matches!(
+                    self.language,
+                    Language::C | Language::Cpp | Language::Go | Language::CSharp
+                ) =>
+                {
                     let step = self.keep(Step { inert: true, ..head(label, label) });
                     out.push(Stmt::Target(step, name.clone()));
                     self.statement(body, out);
@@ -226,7 +248,8 @@ impl Lowerer<'_> {
     fn with(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         self.scopes.enter(ScopeKind::Block);
         let body = field(node, &["body"]).or_else(|| named(node).pop());
-        let resources: Vec<_> = named(node).into_iter().filter(|it| Some(it.id()) != body.map(|it| it.id())).collect();
+        let resources: Vec<_> =
+            named(node).into_iter().filter(|it| Some(it.id()) != body.map(|it| it.id())).collect();
         let mut step = head(node, resources.last().copied().unwrap_or(node));
         step.may_raise = true;
         for resource in resources {
@@ -281,11 +304,8 @@ impl Lowerer<'_> {
     fn import(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mut step = span(node);
         step.may_raise = true;
-        let mut todo: Vec<Node<'_>> = if self.language == Language::Python {
-            fields(node, &["name"])
-        } else {
-            named(node)
-        };
+        let mut todo: Vec<Node<'_>> =
+            if self.language == Language::Python { fields(node, &["name"]) } else { named(node) };
         while let Some(at) = todo.pop() {
             if let Some(alias) = field(at, &["alias"]) {
                 self.bind(alias, Binding::Declare, &mut step);
@@ -305,7 +325,10 @@ impl Lowerer<'_> {
 /// The expression a statement is made of.
 fn peel(node: Node<'_>) -> Node<'_> {
     let mut at = node;
-    while matches!(at.kind(), "expression_statement" | "await_expression" | "await" | "parenthesized_expression") {
+    while matches!(
+        at.kind(),
+        "expression_statement" | "await_expression" | "await" | "parenthesized_expression"
+    ) {
         match named(at).as_slice() {
             [inner] => at = *inner,
             _ => break,

@@ -26,7 +26,12 @@ impl<'s> Lowerer<'s> {
                 }
                 Shape::Call => self.call(node, step, &mut todo, &mut late),
                 Shape::Macro => self.macro_call(node, step),
-                Shape::Assign | Shape::Augment | Shape::Increment | Shape::Declare | Shape::Delete | Shape::As => {
+                Shape::Assign
+                | Shape::Augment
+                | Shape::Increment
+                | Shape::Declare
+                | Shape::Delete
+                | Shape::As => {
                     self.deeper(node, step, |this, step| this.assign(node, step, out));
                 }
                 Shape::Lambda | Shape::Function | Shape::Class => {
@@ -34,7 +39,9 @@ impl<'s> Lowerer<'s> {
                         this.closure(node, step);
                     });
                 }
-                Shape::Comprehension => self.deeper(node, step, |this, step| this.comprehension(node, step, out)),
+                Shape::Comprehension => {
+                    self.deeper(node, step, |this, step| this.comprehension(node, step, out))
+                }
                 Shape::Question => self.deeper(node, step, |this, step| this.question(node, step, out)),
                 Shape::Keyword => todo.extend(field(node, &["value"]).or_else(|| named(node).pop())),
                 Shape::Reference => {
@@ -71,7 +78,8 @@ impl<'s> Lowerer<'s> {
     ) {
         let kind = node.kind();
         step.may_raise |= kind.ends_with("operator") || kind.ends_with("_expression") || kind == "binary";
-        step.may_raise |= matches!(kind, "await" | "yield" | "subscript" | "unary" | "interpolation" | "assert_statement");
+        step.may_raise |=
+            matches!(kind, "await" | "yield" | "subscript" | "unary" | "interpolation" | "assert_statement");
         if let Some(right) = field(node, &["right"]).filter(|right| self.jumps(*right)) {
             if let Some(left) = field(node, &["left"]) {
                 return self.deeper(node, step, |this, step| this.or_jump(left, right, step, out));
@@ -88,7 +96,13 @@ impl<'s> Lowerer<'s> {
                 late.extend(named(node).pop().and_then(|inner| Some((self.path(inner)?, inner))));
             }
         }
-        todo.extend(children(node).into_iter().rev().filter(|(_, field)| *field != Some("key_type")).map(|(it, _)| it));
+        todo.extend(
+            children(node)
+                .into_iter()
+                .rev()
+                .filter(|(_, field)| *field != Some("key_type"))
+                .map(|(it, _)| it),
+        );
     }
 
     /// `left or return`: a decision whose one side leaves.
@@ -102,7 +116,10 @@ impl<'s> Lowerer<'s> {
         let mut body = Vec::new();
         self.statement(right, &mut body);
         self.body.decisions += 1;
-        out.push(Stmt::Choice { arms: vec![ChoiceArm { lead: Vec::new(), test, body }], otherwise: Vec::new() });
+        out.push(Stmt::Choice {
+            arms: vec![ChoiceArm { lead: Vec::new(), test, body }],
+            otherwise: Vec::new(),
+        });
         self.refer(step, carrier, Access::Use, left);
     }
 
@@ -119,7 +136,10 @@ impl<'s> Lowerer<'s> {
         let leave = self.keep(Step { lines: (line, line), covers: line, ..Step::default() });
         self.body.decisions += 1;
         let body = vec![Stmt::Jump(leave, Jump::Return)];
-        out.push(Stmt::Choice { arms: vec![ChoiceArm { lead: Vec::new(), test, body }], otherwise: Vec::new() });
+        out.push(Stmt::Choice {
+            arms: vec![ChoiceArm { lead: Vec::new(), test, body }],
+            otherwise: Vec::new(),
+        });
         self.refer(step, carrier, Access::Use, node);
     }
 
@@ -151,7 +171,9 @@ impl<'s> Lowerer<'s> {
                 self.hand_over(&it.body, carrier, node);
                 it.handlers.iter().for_each(|handler| self.hand_over(&handler.body, carrier, node));
             }
-            Some(Stmt::With { body, .. } | Stmt::Labelled { body, .. }) => self.hand_over(body, carrier, node),
+            Some(Stmt::With { body, .. } | Stmt::Labelled { body, .. }) => {
+                self.hand_over(body, carrier, node)
+            }
             Some(Stmt::Loop(it)) => self.hand_over(&it.body, carrier, node),
             Some(Stmt::Jump(step, Jump::Break(_))) => {
                 let mut changed = std::mem::take(&mut self.body.steps[*step]);
@@ -167,7 +189,8 @@ impl<'s> Lowerer<'s> {
         if name.is_empty() {
             return;
         }
-        if self.language == Language::Ruby && node.kind() == "identifier" && self.scopes.find(name).is_none() {
+        if self.language == Language::Ruby && node.kind() == "identifier" && self.scopes.find(name).is_none()
+        {
             // In Ruby a bare name that nothing was assigned to is a call.
             step.calls.push(name.to_owned());
             step.may_raise = true;
@@ -194,7 +217,8 @@ impl<'s> Lowerer<'s> {
                 _ => return None,
             }
         }
-        let mut var = self.scopes.read(&mut self.body.vars, self.text(at));
+        let name = self.text(at);
+        let mut var = self.scopes.read(&mut self.body.vars, name);
         for name in names.into_iter().rev() {
             let name = self.text(name);
             match self.scopes.field(&mut self.body.vars, var, name) {
@@ -222,10 +246,14 @@ impl<'s> Lowerer<'s> {
         let given = arguments.map(named).unwrap_or_default();
         let for_effect = self.effect == Some(node.id()) && !name.is_some_and(only_tells);
         if for_effect {
-            for &it in given.iter().filter(|it| matches!(self.shape(**it), Shape::Name | Shape::Member)) {
-                late.extend(self.path(it).map(|var| (var, it)));
+            for &it in &given {
+                if matches!(self.shape(it), Shape::Name | Shape::Member) {
+                    late.extend(self.path(it).map(|var| (var, it)));
+                }
             }
-        } else if matches!(name, Some("next" | "heappush" | "heappop" | "copy" | "append" | "delete")) && receiver.is_none() {
+        } else if matches!(name, Some("next" | "heappush" | "heappop" | "copy" | "append" | "delete"))
+            && receiver.is_none()
+        {
             late.extend(given.first().and_then(|it| Some((self.path(*it)?, *it))));
         }
         todo.extend(field(node, &["block"]));
@@ -312,7 +340,11 @@ impl<'s> Lowerer<'s> {
         self.scopes.enter(ScopeKind::Block);
         let (mut clauses, mut results) = (Vec::new(), Vec::new());
         for child in named(node) {
-            if matches!(child.kind(), "for_in_clause" | "if_clause") { clauses.push(child) } else { results.push(child) }
+            if matches!(child.kind(), "for_in_clause" | "if_clause") {
+                clauses.push(child)
+            } else {
+                results.push(child)
+            }
         }
         for clause in clauses {
             self.body.decisions += 1;
@@ -347,13 +379,16 @@ pub(super) fn callee(node: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
         let mut at = function;
         loop {
             match at.kind() {
-                "generic_function" | "template_function" | "parenthesized_expression" | "instantiation_expression" => {
-                    match field(at, &["function", "name"]) {
-                        Some(inner) => at = inner,
-                        None => return (None, None),
-                    }
+                "generic_function"
+                | "template_function"
+                | "parenthesized_expression"
+                | "instantiation_expression" => match field(at, &["function", "name"]) {
+                    Some(inner) => at = inner,
+                    None => return (None, None),
+                },
+                "scoped_identifier" | "qualified_identifier" | "qualified_name" => {
+                    return (None, field(at, &["name"]));
                 }
-                "scoped_identifier" | "qualified_identifier" | "qualified_name" => return (None, field(at, &["name"])),
                 "generic_name" => return (None, named(at).first().copied()),
                 "identifier" | "name" | "super" | "variable_name" => return (None, Some(at)),
                 _ => break,
@@ -379,5 +414,9 @@ fn object(node: Node<'_>) -> Option<Node<'_>> {
 fn property(node: Node<'_>) -> Option<Node<'_>> {
     object(node)?;
     let name = field(node, &["attribute", "property", "field", "name", "method"])?;
-    Some(if name.kind() == "generic_name" || name.kind() == "template_method" { named(name).first().copied()? } else { name })
+    Some(if name.kind() == "generic_name" || name.kind() == "template_method" {
+        named(name).first().copied()?
+    } else {
+        name
+    })
 }
