@@ -137,7 +137,7 @@ pub fn slice(file: &Parsed<'_>, function: &str, criterion: &Criterion) -> Result
 
 /// The functions of a file that can be asked about, with the line each starts on.
 pub fn functions(file: &Parsed<'_>) -> Vec<Candidate> {
-    find::functions(file.language, file.source, file.root()).iter().map(candidate).collect()
+    find::functions(file).iter().map(candidate).collect()
 }
 
 struct Lowered {
@@ -157,14 +157,14 @@ impl Lowered {
             let last = file.root().end_position().row + 1;
             return Ok(Self::build(file, file.root(), Unit::Module, MODULE.to_owned(), (1, last)));
         }
-        let all = find::functions(file.language, file.source, file.root());
+        let all = find::functions(file);
         let found = choose(&all, function)?;
         let lines = (found.line, found.last_line);
         Ok(Self::build(file, found.node, Unit::Function, found.name.clone(), lines))
     }
 
     fn build(file: &Parsed<'_>, node: Node<'_>, unit: Unit, name: String, lines: (usize, usize)) -> Self {
-        let mut body = lower::lower(file.language, file.source, node, unit);
+        let mut body = lower::lower(file, node, unit);
         let graph = graph::build(&body);
         let mut notes = std::mem::take(&mut body.notes);
         notes.extend(

@@ -52,10 +52,10 @@ pub(crate) fn holding_before(body: &Body, graph: &Graph, step: StepId, vars: &[V
     let mut found = Vec::new();
     for (block, events) in reach.events.iter().enumerate() {
         for (index, event) in events.iter().enumerate() {
-            if let Event::Ref(at, it) = event {
-                if it.access != Access::Use {
-                    reach.follow(block, index, *at, it.var, &mut found);
-                }
+            if let Event::Ref(at, it) = event
+                && it.access != Access::Use
+            {
+                reach.follow(block, index, *at, it.var, &mut found);
             }
         }
     }

@@ -2,8 +2,9 @@
 
 use tree_sitter::Node;
 
-use super::shape::{Shape, shape};
-use crate::language::Language;
+use super::shape::{Shape, Shapes};
+use crate::language::named;
+use crate::parse::Parsed;
 
 /// A function with a body.
 #[derive(Debug, Clone)]
@@ -15,11 +16,12 @@ pub(crate) struct Found<'t> {
 }
 
 /// All functions of a file, in the order of the text.
-pub(crate) fn functions<'t>(language: Language, source: &[u8], root: Node<'t>) -> Vec<Found<'t>> {
+pub(crate) fn functions<'t>(file: &'t Parsed<'_>) -> Vec<Found<'t>> {
+    let (shapes, source) = (Shapes::of(file.language, file.kinds.grammar()), file.source);
     let mut found = Vec::new();
-    let mut todo: Vec<(Node<'t>, Chain, Option<String>)> = vec![(root, None, None)];
+    let mut todo: Vec<(Node<'t>, Chain, Option<String>)> = vec![(file.root(), None, None)];
     while let Some((node, chain, given)) = todo.pop() {
-        let shape = shape(language, node.kind());
+        let shape = shapes.get(node);
         let own = match shape {
             Shape::Function => function_name(node, source),
             Shape::Lambda => given,
@@ -38,9 +40,9 @@ pub(crate) fn functions<'t>(language: Language, source: &[u8], root: Node<'t>) -
             None => chain,
         };
         let gives = lambda_name(node, source);
-        let mut cursor = node.walk();
-        let children: Vec<Node<'t>> = node.named_children(&mut cursor).collect();
-        todo.extend(children.into_iter().rev().map(|child| (child, chain.clone(), gives.clone())));
+        let before = todo.len();
+        todo.extend(named(node).map(|child| (child, chain.clone(), gives.clone())));
+        todo[before..].reverse();
     }
     found
 }
@@ -116,8 +118,9 @@ fn receiver_type(receiver: Node<'_>, source: &[u8]) -> Option<String> {
         if at.kind() == "type_identifier" {
             return Some(text(at, source));
         }
-        let mut cursor = at.walk();
-        todo.extend(at.named_children(&mut cursor).collect::<Vec<_>>().into_iter().rev());
+        let before = todo.len();
+        todo.extend(named(at));
+        todo[before..].reverse();
     }
     None
 }

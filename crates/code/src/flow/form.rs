@@ -159,6 +159,8 @@ pub(crate) struct Switch {
     pub(crate) exhaustive: bool,
     /// `break` ends it, as in C.
     pub(crate) breaks: bool,
+    /// The arms are tried one after the other, the default last; otherwise the subject alone picks one.
+    pub(crate) ordered: bool,
 }
 
 #[derive(Debug)]
@@ -166,8 +168,6 @@ pub(crate) struct Arm {
     pub(crate) test: StepId,
     pub(crate) text: String,
     pub(crate) default: bool,
-    /// The pattern may match and the arm still be left for the next one.
-    pub(crate) guarded: bool,
     /// The end of the body runs on into the next arm.
     pub(crate) falls: bool,
     pub(crate) body: Vec<Stmt>,

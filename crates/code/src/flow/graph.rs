@@ -19,6 +19,8 @@ pub(crate) struct Graph {
     pub(crate) edges: Vec<Edge>,
     pub(crate) exits: Vec<Exit>,
     pub(crate) causes: Vec<(BlockId, Cause)>,
+    /// Heads that nothing can fail at, and still belong to what runs under them.
+    pub(crate) headed: Vec<Headed>,
     /// Labels that a `goto` names and nothing carries.
     pub(crate) lost: Vec<String>,
 }
@@ -92,6 +94,14 @@ pub(crate) enum Leaving {
     Raise,
     /// Off the end.
     End,
+}
+
+/// The head of a handler or an arm, and what runs only under it: the rest of its own block, and further blocks.
+#[derive(Debug)]
+pub(crate) struct Headed {
+    pub(crate) head: StepId,
+    pub(crate) block: BlockId,
+    pub(crate) further: std::ops::Range<BlockId>,
 }
 
 /// What answers a hidden question.

@@ -14,8 +14,9 @@ use std::collections::{HashMap, HashSet};
 use tree_sitter::Node;
 
 use super::form::{Access, Body, Ref, Step, StepId, Stmt, VarId};
-use super::shape::{Shape, shape};
+use super::shape::{Shape, Shapes};
 use crate::language::Language;
+use crate::parse::Parsed;
 use scope::Scopes;
 
 /// Statements and closures nested deeper than this are read as one flat expression. No program that people wrote goes
@@ -26,10 +27,12 @@ const DEEPEST: usize = 100;
 const CONDITION_CHARS: usize = 80;
 
 /// Lowers the function at `node`, or with [`Unit::Module`] what runs when the file is loaded.
-pub(crate) fn lower(language: Language, source: &[u8], node: Node<'_>, unit: Unit) -> Body {
+pub(crate) fn lower(file: &Parsed<'_>, node: Node<'_>, unit: Unit) -> Body {
+    let language = file.language;
     let mut lowerer = Lowerer {
         language,
-        source,
+        source: file.source,
+        shapes: Shapes::of(language, file.kinds.grammar()),
         body: Body::default(),
         scopes: Scopes::new(language),
         captures: HashMap::new(),
@@ -70,6 +73,7 @@ pub(crate) enum Unit {
 struct Lowerer<'s> {
     language: Language,
     source: &'s [u8],
+    shapes: Shapes,
     body: Body,
     scopes: Scopes,
     /// What a local function reads and changes outside itself, which happens where it is used.
@@ -87,7 +91,7 @@ struct Lowerer<'s> {
 
 impl<'s> Lowerer<'s> {
     fn shape(&self, node: Node<'_>) -> Shape {
-        if node.is_error() || node.is_missing() { Shape::Through } else { shape(self.language, node.kind()) }
+        if node.is_error() || node.is_missing() { Shape::Through } else { self.shapes.get(node) }
     }
 
     fn text(&self, node: Node<'_>) -> &'s str {

@@ -1,6 +1,11 @@
 //! What a node of a grammar is to control and data flow: one table over the kinds of all grammars, which mostly agree
 //! on their words, and the few words on which one language differs. It must never look at a tree.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tree_sitter::{Language as Grammar, Node};
+
 use crate::language::Language;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +69,36 @@ pub(crate) enum Shape {
     Outer,
 }
 
-pub(crate) fn shape(language: Language, kind: &str) -> Shape {
+/// The shapes of all node kinds of one grammar, by kind number.
+#[derive(Debug, Clone)]
+pub(crate) struct Shapes(Rc<[Shape]>);
+
+impl Shapes {
+    /// Made once for each grammar and thread: naming every kind costs as much as lowering a small function.
+    pub(crate) fn of(language: Language, grammar: &Grammar) -> Self {
+        thread_local! {
+            static MADE: RefCell<Vec<(Language, usize, Shapes)>> = const { RefCell::new(Vec::new()) };
+        }
+        let count = grammar.node_kind_count();
+        MADE.with_borrow_mut(|made| {
+            if let Some((.., shapes)) = made.iter().find(|(it, kinds, _)| *it == language && *kinds == count)
+            {
+                return shapes.clone();
+            }
+            let kind =
+                |id| grammar.node_kind_for_id(u16::try_from(id).unwrap_or(u16::MAX)).unwrap_or_default();
+            let shapes = Self((0..count).map(|id| shape(language, kind(id))).collect());
+            made.push((language, count, shapes.clone()));
+            shapes
+        })
+    }
+
+    pub(crate) fn get(&self, node: Node<'_>) -> Shape {
+        self.0.get(usize::from(node.kind_id())).copied().unwrap_or(Shape::Through)
+    }
+}
+
+fn shape(language: Language, kind: &str) -> Shape {
     special(language, kind).unwrap_or_else(|| usual(kind))
 }
 

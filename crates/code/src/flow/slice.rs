@@ -141,6 +141,11 @@ fn control(body: &Body, graph: &Graph) -> Vec<(StepId, StepId)> {
             found.extend(steps.iter().map(|&from| (from, to)));
         }
     }
+    for it in &graph.headed {
+        let own = graph.blocks[it.block].steps.iter().skip_while(|step| **step != it.head).skip(1);
+        let further = it.further.clone().flat_map(|block| &graph.blocks[block].steps);
+        found.extend(own.chain(further).map(|&to| (it.head, to)));
+    }
     found.sort_unstable();
     found.dedup();
     found

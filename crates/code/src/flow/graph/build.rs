@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Block, BlockId, Cause, Edge, EdgeKind, Exit, Graph, Leaving, Role, View};
+use super::{Block, BlockId, Cause, Edge, EdgeKind, Exit, Graph, Headed, Leaving, Role, View};
 use crate::flow::form::{Body, Jump, Loop, LoopKind, Step, StepId, Stmt, Swallows, Switch, Test, Truth, Try};
 
 pub(crate) fn build(body: &Body) -> Graph {
@@ -22,6 +22,8 @@ struct Builder<'a> {
     role: Role,
     frames: Vec<Frame>,
     retries: Vec<BlockId>,
+    /// Blocks that pass an exception on, and where it came from.
+    passed_on: HashMap<BlockId, Vec<BlockId>>,
     labels: HashMap<&'a str, BlockId>,
     gotos: Vec<(BlockId, View, String)>,
     deferred: Vec<Deferred<'a>>,
@@ -212,51 +214,77 @@ impl<'a> Builder<'a> {
 
     fn switch(&mut self, it: &'a Switch) {
         let head = self.step(it.subject);
-        self.graph.blocks[head].role = Role::Branch;
-        self.at = None;
-        let case = |kind, text: &str| Loose {
-            from: head,
-            kind,
-            condition: (!text.is_empty()).then(|| text.to_owned()),
-            view: View::Both,
-        };
         self.frames.push(breakable(it.label.clone(), if it.breaks { Bare::Break } else { Bare::Neither }));
-        let (mut ends, mut failed, mut ran_on) = (Vec::new(), Vec::new(), Vec::new());
-        for arm in &it.arms {
-            let kind = if arm.default { EdgeKind::Default } else { EdgeKind::Case };
-            let mut into = std::mem::take(&mut failed);
-            into.push(case(kind, &arm.text));
-            self.attach(into);
+        let mut ends = if it.ordered { self.ordered_arms(it) } else { self.picked_arms(it, head) };
+        let Some(Frame::Breakable { breaks, .. }) = self.frames.pop() else { return };
+        ends.extend(breaks);
+        self.attach(ends);
+    }
+
+    /// Arms tried in order: a chain of tests. What falls out of an arm goes into the next one's body.
+    fn ordered_arms(&mut self, it: &'a Switch) -> Vec<Loose> {
+        let mut ends = Vec::new();
+        let mut into: Vec<Vec<Loose>> = vec![Vec::new(); it.arms.len() + 1];
+        let mut order: Vec<usize> = (0..it.arms.len()).collect();
+        order.sort_by_key(|&at| it.arms[at].default);
+        for (tried, at) in order.iter().copied().enumerate() {
+            let arm = &it.arms[at];
             let test = self.step(arm.test);
-            if arm.guarded {
+            let last = tried + 1 == it.arms.len();
+            let mut failed = Vec::new();
+            if !arm.default {
                 self.graph.blocks[test].role = Role::Branch;
                 self.at = None;
-                let guard = |kind| Loose { from: test, kind, condition: None, view: View::Both };
-                failed.push(guard(EdgeKind::False));
-                self.attach(vec![guard(EdgeKind::True)]);
+                self.attach(vec![edge(test, EdgeKind::Case, &arm.text)]);
+                if !(last && it.exhaustive) {
+                    failed.push(edge(test, EdgeKind::False, &arm.text));
+                }
             }
+            let mut enter = self.detach();
+            enter.append(&mut into[at]);
+            self.attach(enter);
+            self.conditional(&arm.body);
+            if arm.default {
+                self.headed(arm.test, test);
+            }
+            ends.append(&mut self.detach());
+            if let Some(Frame::Breakable { falls, .. }) = self.frames.last_mut() {
+                into[at + 1].append(falls);
+            }
+            self.attach(failed);
+        }
+        ends.append(&mut self.detach());
+        ends.extend(into.into_iter().flatten());
+        ends
+    }
+
+    /// Arms picked by the subject: each may run on into the next.
+    fn picked_arms(&mut self, it: &'a Switch, head: BlockId) -> Vec<Loose> {
+        self.graph.blocks[head].role = Role::Branch;
+        let (mut ends, mut ran_on) = (Vec::new(), Vec::new());
+        for arm in &it.arms {
+            let kind = if arm.default { EdgeKind::Default } else { EdgeKind::Case };
+            self.attach(vec![edge(head, kind, &arm.text)]);
+            let test = self.step(arm.test);
             if !ran_on.is_empty() {
                 let mut into = self.detach();
                 into.append(&mut ran_on);
                 self.attach(into);
             }
             self.conditional(&arm.body);
+            self.headed(arm.test, test);
             let end = self.detach();
             if arm.falls {
                 ran_on.extend(end.into_iter().map(falling));
             } else {
                 ends.extend(end);
             }
-            if let Some(Frame::Breakable { falls, .. }) = self.frames.last_mut() {
-                ran_on.append(falls);
-            }
         }
-        let Some(Frame::Breakable { breaks, .. }) = self.frames.pop() else { return };
-        ends.extend(breaks.into_iter().chain(failed).chain(ran_on));
+        ends.extend(ran_on);
         if !it.exhaustive && !it.arms.iter().any(|arm| arm.default) {
-            ends.push(case(EdgeKind::Default, ""));
+            ends.push(edge(head, EdgeKind::Default, ""));
         }
-        self.attach(ends);
+        ends
     }
 
     fn guarded(&mut self, it: &'a Try) {
@@ -306,7 +334,8 @@ impl<'a> Builder<'a> {
         let mut into: Vec<Loose> = sources.iter().map(|&from| thrown(from, View::Real)).collect();
         into.extend(raised);
         into.push(asked);
-        self.graph.causes.push((question, Cause::Raisers(sources)));
+        let origins = self.origins(&sources);
+        self.graph.causes.push((question, Cause::Raisers(origins.clone())));
         self.retries.push(start);
         let mut ends = Vec::new();
         for (place, handler) in it.handlers.iter().enumerate() {
@@ -324,12 +353,14 @@ impl<'a> Builder<'a> {
                     |kind| Loose { from: head, kind, condition: condition.clone(), view: View::Both };
                 self.attach(vec![branch(EdgeKind::True)]);
                 if last {
+                    self.passed_on.entry(head).or_default().extend(&origins);
                     self.raises(head);
                 } else {
                     into = vec![branch(EdgeKind::False)];
                 }
             }
             self.conditional(&handler.body);
+            self.headed(handler.head, head);
             ends.append(&mut self.detach());
         }
         self.retries.pop();
@@ -407,7 +438,9 @@ impl<'a> Builder<'a> {
             }
         }
         if !sources.is_empty() {
+            let origins = self.origins(&sources);
             for end in only(&ends, View::Real) {
+                self.passed_on.entry(end.from).or_default().extend(&origins);
                 self.raises(end.from);
             }
         }
@@ -489,8 +522,21 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// These blocks, and those that an exception had in truth come from.
+    fn origins(&self, sources: &[BlockId]) -> Vec<BlockId> {
+        let mut all = sources.to_vec();
+        all.extend(sources.iter().filter_map(|it| self.passed_on.get(it)).flatten());
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
     fn leave(&mut self, block: BlockId, kind: Leaving, view: View) {
         self.exits.push((Exit { block, kind, view }, self.deferred.len()));
+    }
+
+    fn headed(&mut self, head: StepId, block: BlockId) {
+        self.graph.headed.push(Headed { head, block, further: block + 1..self.graph.blocks.len() });
     }
 
     fn finish(mut self) -> Graph {
@@ -595,6 +641,10 @@ fn breakable(label: Option<String>, bare: Bare) -> Frame {
 
 fn takes(label: &Option<String>, wanted: &Option<String>, bare: bool) -> bool {
     if wanted.is_some() { label == wanted } else { bare }
+}
+
+fn edge(from: BlockId, kind: EdgeKind, text: &str) -> Loose {
+    Loose { from, kind, condition: (!text.is_empty()).then(|| text.to_owned()), view: View::Both }
 }
 
 fn thrown(from: BlockId, view: View) -> Loose {

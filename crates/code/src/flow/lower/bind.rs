@@ -201,10 +201,8 @@ impl Lowerer<'_> {
                     todo.extend(inner.or_else(|| named(node).pop()));
                 }
                 _ if matches!(kind, "class_pattern" | "tuple_struct_pattern" | "struct_pattern") => {
-                    let first = field(node, &["type"])
-                        .is_none()
-                        .then(|| named(node).first().map(|it| it.id()))
-                        .flatten();
+                    let first =
+                        field(node, &["type"]).is_none().then(|| named(node).first().map(Node::id)).flatten();
                     todo.extend(named(node).into_iter().rev().filter(|it| Some(it.id()) != first));
                 }
                 _ => todo.extend(

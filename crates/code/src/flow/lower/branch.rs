@@ -4,7 +4,9 @@ use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, children, field, fields, head, named, span};
-use crate::flow::form::{Access, Arm, ChoiceArm, Handler, Step, Stmt, Swallows, Switch, Test, Truth, Try};
+use crate::flow::form::{
+    Access, Arm, ChoiceArm, Handler, Step, Stmt, Swallows, Switch, Test, Truth, Try, VarId,
+};
 use crate::flow::shape::Shape;
 use crate::language::Language;
 
@@ -39,10 +41,10 @@ impl Lowerer<'_> {
             }
         }
         self.scopes.leave();
-        if self.shape(node) == Shape::Unless {
-            if let Some(arm) = arms.first_mut() {
-                std::mem::swap(&mut arm.body, &mut otherwise);
-            }
+        if self.shape(node) == Shape::Unless
+            && let Some(arm) = arms.first_mut()
+        {
+            std::mem::swap(&mut arm.body, &mut otherwise);
         }
         out.push(Stmt::Choice { arms, otherwise });
     }
@@ -115,14 +117,17 @@ impl Lowerer<'_> {
         for alias in fields(node, &["alias"]) {
             self.target(alias, Binding::Declare, &mut step, out);
         }
+        let carrier = self.carrier();
+        self.refer(&mut step, carrier, Access::Define, node);
         let subject = self.keep(step);
-        let arms: Vec<Arm> = arms.into_iter().map(|arm| self.arm(arm)).collect();
+        let arms: Vec<Arm> = arms.into_iter().map(|arm| self.arm(arm, carrier)).collect();
         self.scopes.leave();
         let total = matches!(self.language, Language::Rust)
             || matches!(node.kind(), "case_match" | "select_statement")
             || (node.kind() == "switch_expression" && self.language == Language::CSharp);
         let breaks = !matches!(self.language, Language::Rust | Language::Python | Language::Ruby);
-        out.push(Stmt::Switch(Switch { label, subject, arms, exhaustive: total, breaks }));
+        let ordered = node.kind() != "select_statement" && !arms.iter().any(|arm| arm.falls);
+        out.push(Stmt::Switch(Switch { label, subject, arms, exhaustive: total, breaks, ordered }));
     }
 
     fn arms<'t>(&self, node: Node<'t>) -> Vec<Node<'t>> {
@@ -144,7 +149,7 @@ impl Lowerer<'_> {
         found
     }
 
-    fn arm(&mut self, node: Node<'_>) -> Arm {
+    fn arm(&mut self, node: Node<'_>, subject: VarId) -> Arm {
         let (tests, bodies) = split(node);
         let guard = |it: &Node<'_>| {
             matches!(it.kind(), "if_clause" | "guard" | "when_clause" | "if_guard" | "unless_guard")
@@ -173,6 +178,7 @@ impl Lowerer<'_> {
             step.lines.1 = step.lines.0;
             step.covers = step.lines.0;
         }
+        self.refer(&mut step, subject, Access::Use, node);
         let (mut lead, mut body) = (Vec::new(), Vec::new());
         let patterns = matches!(
             node.kind(),
@@ -203,7 +209,7 @@ impl Lowerer<'_> {
         self.scopes.leave();
         let default =
             default || matches!(node.kind(), "switch_default" | "default_case" | "default_statement");
-        Arm { test, text: if default { String::new() } else { text }, default, guarded, falls, body }
+        Arm { test, text: if default { String::new() } else { text }, default, falls, body }
     }
 
     /// A pattern binds, a guard and a constant are read.
@@ -349,7 +355,7 @@ impl Lowerer<'_> {
         for test in &tests {
             match test.kind() {
                 "catch_formal_parameter" | "catch_declaration" | "parameter_list" => {
-                    self.parameters(*test, &mut step)
+                    self.parameters(*test, &mut step);
                 }
                 "exception_variable" => self.target(*test, Binding::Assign, &mut step, &mut ahead),
                 _ if node.child_by_field_name("parameter").is_some() => {

@@ -133,7 +133,7 @@ impl Lowerer<'_> {
 
     /// A call that is given a block, as in Ruby: the block runs any number of times.
     pub(super) fn block_call(&mut self, node: Node<'_>, block: Node<'_>, out: &mut Vec<Stmt>) {
-        self.scopes.enter(ScopeKind::Block);
+        self.scopes.enter(ScopeKind::Own);
         self.body.decisions += 1;
         let mut step = Step { ..head(node, node) };
         step.lines.1 = super::first_line(block).max(step.lines.0);
@@ -226,10 +226,10 @@ impl Lowerer<'_> {
         }
         if let Some(receiver) = receiver {
             self.value(receiver, step, out);
-            if name.is_some_and(|it| self.text(it).ends_with('!')) {
-                if let Some(var) = self.path(receiver) {
-                    self.refer(step, var, Access::Update, receiver);
-                }
+            if name.is_some_and(|it| self.text(it).ends_with('!'))
+                && let Some(var) = self.path(receiver)
+            {
+                self.refer(step, var, Access::Update, receiver);
             }
         }
         for argument in field(node, &["arguments"]).map(named).unwrap_or_default() {

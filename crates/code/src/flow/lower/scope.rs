@@ -22,7 +22,10 @@ struct Scope {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScopeKind {
+    /// Braces: a scope where the language says so.
     Block,
+    /// A scope in every language: a comprehension, a block with parameters.
+    Own,
     Function,
 }
 
@@ -65,6 +68,11 @@ impl Scopes {
         let innermost = self.open.len() - 1;
         let function = self.open.iter().rposition(|scope| scope.kind == ScopeKind::Function).unwrap_or(0);
         let at = match binding {
+            Binding::Declare
+                if matches!(self.language, Language::Python | Language::Ruby | Language::Php) =>
+            {
+                self.open.iter().rposition(|scope| scope.kind != ScopeKind::Block).unwrap_or(0)
+            }
             Binding::Declare => innermost,
             Binding::Hoist => function,
             Binding::Assign => match self.language {

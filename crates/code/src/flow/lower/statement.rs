@@ -100,9 +100,9 @@ impl Lowerer<'_> {
                 for child in named(node) {
                     let whole = self.shape(child) == Shape::Through || !self.is_statement(child);
                     if whole {
-                        self.plain(node, out)
+                        self.plain(node, out);
                     } else {
-                        self.statement(child, out)
+                        self.statement(child, out);
                     }
                     if whole {
                         break;

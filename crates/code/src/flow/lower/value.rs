@@ -40,7 +40,7 @@ impl<'s> Lowerer<'s> {
                     });
                 }
                 Shape::Comprehension => {
-                    self.deeper(node, step, |this, step| this.comprehension(node, step, out))
+                    self.deeper(node, step, |this, step| this.comprehension(node, step, out));
                 }
                 Shape::Question => self.deeper(node, step, |this, step| this.question(node, step, out)),
                 Shape::Keyword => todo.extend(field(node, &["value"]).or_else(|| named(node).pop())),
@@ -80,15 +80,16 @@ impl<'s> Lowerer<'s> {
         step.may_raise |= kind.ends_with("operator") || kind.ends_with("_expression") || kind == "binary";
         step.may_raise |=
             matches!(kind, "await" | "yield" | "subscript" | "unary" | "interpolation" | "assert_statement");
-        if let Some(right) = field(node, &["right"]).filter(|right| self.jumps(*right)) {
-            if let Some(left) = field(node, &["left"]) {
-                return self.deeper(node, step, |this, step| this.or_jump(left, right, step, out));
-            }
+        if let Some(right) = field(node, &["right"]).filter(|right| self.jumps(*right))
+            && let Some(left) = field(node, &["left"])
+        {
+            return self.deeper(node, step, |this, step| this.or_jump(left, right, step, out));
         }
-        if matches!(kind, "unary_expression" | "pointer_expression") && self.text(node).starts_with('&') {
-            if let Some(inner) = field(node, &["operand", "argument"]) {
-                late.extend(self.path(inner).map(|var| (var, inner)));
-            }
+        if matches!(kind, "unary_expression" | "pointer_expression")
+            && self.text(node).starts_with('&')
+            && let Some(inner) = field(node, &["operand", "argument"])
+        {
+            late.extend(self.path(inner).map(|var| (var, inner)));
         }
         if kind == "argument" && matches!(self.language, Language::CSharp) {
             let text = self.text(node);
@@ -172,7 +173,7 @@ impl<'s> Lowerer<'s> {
                 it.handlers.iter().for_each(|handler| self.hand_over(&handler.body, carrier, node));
             }
             Some(Stmt::With { body, .. } | Stmt::Labelled { body, .. }) => {
-                self.hand_over(body, carrier, node)
+                self.hand_over(body, carrier, node);
             }
             Some(Stmt::Loop(it)) => self.hand_over(&it.body, carrier, node),
             Some(Stmt::Jump(step, Jump::Break(_))) => {
@@ -337,13 +338,13 @@ impl<'s> Lowerer<'s> {
     }
 
     fn comprehension(&mut self, node: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
-        self.scopes.enter(ScopeKind::Block);
+        self.scopes.enter(ScopeKind::Own);
         let (mut clauses, mut results) = (Vec::new(), Vec::new());
         for child in named(node) {
             if matches!(child.kind(), "for_in_clause" | "if_clause") {
-                clauses.push(child)
+                clauses.push(child);
             } else {
-                results.push(child)
+                results.push(child);
             }
         }
         for clause in clauses {
