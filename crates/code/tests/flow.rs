@@ -8,5 +8,11 @@
 
 #[path = "flow/dynamic.rs"]
 mod dynamic;
+#[path = "flow/golden.rs"]
+mod golden;
+#[path = "flow/hostile.rs"]
+mod hostile;
 #[path = "flow/reachable.rs"]
 mod reachable;
+#[path = "flow/workspace.rs"]
+mod workspace;

@@ -39,6 +39,8 @@ pub(crate) fn lower(file: &Parsed<'_>, node: Node<'_>, unit: Unit) -> Body {
         ours: HashSet::new(),
         depth: 0,
         effect: None,
+        broken_with: (None, None),
+        results: Vec::new(),
         hoist: false,
         flattened: None,
     };
@@ -83,6 +85,10 @@ struct Lowerer<'s> {
     depth: usize,
     /// The call that a statement is made of, whose result nobody takes.
     effect: Option<usize>,
+    /// What a `break` with a value gives it to: of the loop around, and of the loop about to be entered.
+    broken_with: (Option<VarId>, Option<VarId>),
+    /// Named results, which a `return` fills.
+    results: Vec<VarId>,
     /// Declarations belong to the function, not to the block (`var`).
     hoist: bool,
     /// The first line that was nested too deep.
@@ -114,10 +120,7 @@ impl<'s> Lowerer<'s> {
         if line.chars().count() > CONDITION_CHARS {
             line = line.chars().take(CONDITION_CHARS - 1).chain(['…']).collect();
         }
-        match line.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-            Some(inside) if !inside.contains(['(', ')']) => inside.to_owned(),
-            _ => line,
-        }
+        strip_parentheses(&line).to_owned()
     }
 
     fn push(&mut self, step: Step, out: &mut Vec<Stmt>) -> StepId {
@@ -193,6 +196,19 @@ impl<'s> Lowerer<'s> {
             }
         }
     }
+}
+
+/// A text without the parentheses around all of it.
+fn strip_parentheses(text: &str) -> &str {
+    let Some(inside) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else { return text };
+    let mut open = 0_i32;
+    for byte in inside.bytes() {
+        open += i32::from(byte == b'(') - i32::from(byte == b')');
+        if open < 0 {
+            return text;
+        }
+    }
+    if open == 0 { inside } else { text }
 }
 
 /// A step over the lines of `node`.

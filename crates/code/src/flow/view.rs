@@ -133,10 +133,14 @@ pub(super) fn control_flow(name: &str, body: &Body, graph: &Graph, notes: Vec<St
         let steps = || graph.blocks[id].steps.iter().map(|&step| body.steps[step].lines);
         [steps().map(|it| it.0).min().unwrap_or(0), steps().map(|it| it.1).max().unwrap_or(0)]
     };
-    order.sort_by_key(|&id| (id != 0, lines(id), id));
+    order.sort_by_cached_key(|&id| (id != 0, lines(id), id));
     let mut shown = vec![usize::MAX; graph.blocks.len()];
     for (number, &id) in order.iter().enumerate() {
         shown[id] = number;
+    }
+    let mut leaving = vec![Vec::new(); graph.blocks.len()];
+    for exit in graph.exits.iter().filter(|exit| exit.view.is_real()) {
+        leaving[exit.block].push(exit.kind);
     }
     let blocks = order
         .iter()
@@ -147,7 +151,12 @@ pub(super) fn control_flow(name: &str, body: &Body, graph: &Graph, notes: Vec<St
                     calls.push(call.clone());
                 }
             }
-            FlowBlock { id: shown[id], kind: kind(graph, id, reachable[id]), lines: lines(id), calls }
+            FlowBlock {
+                id: shown[id],
+                kind: kind(graph, &leaving[id], id, reachable[id]),
+                lines: lines(id),
+                calls,
+            }
         })
         .collect();
     let real = || graph.edges.iter().filter(|edge| edge.view != View::Deciding);
@@ -159,11 +168,11 @@ pub(super) fn control_flow(name: &str, body: &Body, graph: &Graph, notes: Vec<St
             condition: edge.condition.clone(),
         })
         .collect();
-    let ends = (0..graph.blocks.len()).filter(|&id| shown[id] != usize::MAX && reachable[id]).filter(|&id| {
-        graph.exits.iter().any(|exit| exit.block == id && exit.view.is_real())
-            || !real().any(|edge| edge.from == id)
-    });
-    let mut exit_blocks: Vec<usize> = ends.map(|id| shown[id]).collect();
+    let mut goes_on = vec![false; graph.blocks.len()];
+    real().for_each(|edge| goes_on[edge.from] = true);
+    graph.exits.iter().filter(|exit| exit.view.is_real()).for_each(|exit| goes_on[exit.block] = false);
+    let ends = order.iter().filter(|&&id| reachable[id] && !goes_on[id]);
+    let mut exit_blocks: Vec<usize> = ends.map(|&id| shown[id]).collect();
     exit_blocks.sort_unstable();
     ControlFlow {
         function: name.to_owned(),
@@ -176,9 +185,8 @@ pub(super) fn control_flow(name: &str, body: &Body, graph: &Graph, notes: Vec<St
     }
 }
 
-fn kind(graph: &Graph, id: usize, reachable: bool) -> BlockKind {
-    let leaves =
-        |kind| graph.exits.iter().any(|exit| exit.block == id && exit.kind == kind && exit.view.is_real());
+fn kind(graph: &Graph, leaving: &[Leaving], id: usize, reachable: bool) -> BlockKind {
+    let leaves = |kind| leaving.contains(&kind);
     match graph.blocks[id].role {
         _ if !reachable => BlockKind::Unreachable,
         Role::Branch => BlockKind::Branch,
@@ -195,6 +203,13 @@ fn kind(graph: &Graph, id: usize, reachable: bool) -> BlockKind {
 }
 
 pub(super) fn data_flow(name: &str, body: &Body, flows: &[Flow], notes: Vec<String>) -> DataFlow {
+    let given: BTreeSet<usize> = body
+        .steps
+        .iter()
+        .flat_map(|step| &step.refs)
+        .filter(|it| it.access != Access::Use)
+        .map(|it| it.var)
+        .collect();
     let show = |place: Place| {
         let it = &body.steps[place.step].refs[place.at];
         let kind = match it.access {
@@ -203,7 +218,14 @@ pub(super) fn data_flow(name: &str, body: &Body, flows: &[Flow], notes: Vec<Stri
             Access::Redefine | Access::Update => RefKind::Update,
         };
         let var = &body.vars[it.var];
-        (!var.hidden).then(|| Reference { name: var.name.clone(), kind, line: it.line, column: it.column })
+        // A name that nothing here gives a value, written like a type or a constant, is no variable of this function.
+        let foreign = var.name.starts_with(char::is_uppercase) && !given.contains(&it.var);
+        (!var.hidden && !foreign).then(|| Reference {
+            name: var.name.clone(),
+            kind,
+            line: it.line,
+            column: it.column,
+        })
     };
     let places = || {
         body.steps

@@ -240,9 +240,11 @@ impl<'a> Builder<'a> {
                     failed.push(edge(test, EdgeKind::False, &arm.text));
                 }
             }
-            let mut enter = self.detach();
-            enter.append(&mut into[at]);
-            self.attach(enter);
+            if !into[at].is_empty() {
+                let mut enter = self.detach();
+                enter.append(&mut into[at]);
+                self.attach(enter);
+            }
             self.conditional(&arm.body);
             if arm.default {
                 self.headed(arm.test, test);
@@ -477,7 +479,9 @@ impl<'a> Builder<'a> {
         let loose = |kind| Loose { from, kind, condition: None, view };
         for frame in self.frames.iter_mut().rev() {
             match (frame, jump) {
-                (Frame::Finally { pending, .. }, _) => return pending.push((from, view, jump.clone())),
+                (Frame::Finally { pending, .. }, jump) if *jump != Jump::Retry => {
+                    return pending.push((from, view, jump.clone()));
+                }
                 (Frame::Catch { raised, .. }, Jump::Raise) => return raised.push(thrown(from, view)),
                 (Frame::With { sources }, Jump::Raise) => sources.push(from),
                 (Frame::Inline { returns }, Jump::Return) => {

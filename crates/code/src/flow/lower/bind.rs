@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::scope::Binding;
 use super::{Lowerer, children, field, fields, named};
-use crate::flow::form::{Access, Step, Stmt};
+use crate::flow::form::{Access, Step, Stmt, VarId};
 use crate::flow::shape::Shape;
 use crate::language::Language;
 
@@ -65,6 +65,13 @@ impl Lowerer<'_> {
             step.inert = true;
             return;
         }
+        if self.language == Language::Ruby {
+            // From here on the name is a variable, on the right side too.
+            for left in lefts.iter().filter(|it| it.kind() == "identifier") {
+                let name = self.text(*left);
+                self.scopes.bind(&mut self.body.vars, name, Binding::Assign);
+            }
+        }
         for right in &rights {
             self.value(*right, step, out);
         }
@@ -108,7 +115,9 @@ impl Lowerer<'_> {
         if node.kind() == "using_declaration" {
             return named(node).into_iter().for_each(|it| self.declare(it, step, out));
         }
-        let binding = if self.hoist { Binding::Hoist } else { Binding::Declare };
+        // A name declared inside a C# expression lives on behind the statement.
+        let outlives = self.hoist || node.kind() == "declaration_expression";
+        let binding = if outlives { Binding::Hoist } else { Binding::Declare };
         let mut names = fields(node, &["name", "pattern", "left", "declarator"]);
         let mut values = fields(node, &["value", "right"]);
         if self.language == Language::CSharp && node.kind() == "variable_declarator" {
@@ -172,8 +181,7 @@ impl Lowerer<'_> {
                 Shape::Member => {
                     step.may_raise = true;
                     if let Some(var) = self.path(node) {
-                        let exact = self.body.vars[var].name.matches('.').count()
-                            == self.text(node).matches('.').count();
+                        let exact = self.is_whole_path(node, var);
                         if let Some(parent) = self.body.vars[var].parent {
                             self.refer(step, parent, Access::Use, node);
                         }
@@ -214,6 +222,17 @@ impl Lowerer<'_> {
                 ),
             }
         }
+    }
+
+    /// Whether `var` stands for all of this chain of fields, not only for its beginning.
+    fn is_whole_path(&self, node: Node<'_>, var: VarId) -> bool {
+        let (mut at, mut var) = (node, Some(var));
+        while self.shape(at) == Shape::Member {
+            let Some(inner) = super::value::object(at) else { return false };
+            at = inner;
+            var = var.and_then(|it| self.body.vars[it].parent);
+        }
+        var.is_some_and(|it| self.body.vars[it].parent.is_none())
     }
 
     /// `x[i] = …` and `*x = …`: something inside `x` changes.

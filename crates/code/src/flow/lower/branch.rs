@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, children, field, fields, head, named, span};
 use crate::flow::form::{
-    Access, Arm, ChoiceArm, Handler, Step, Stmt, Swallows, Switch, Test, Truth, Try, VarId,
+    Access, Arm, ChoiceArm, Handler, Step, StepId, Stmt, Swallows, Switch, Test, Truth, Try, VarId,
 };
 use crate::flow::shape::Shape;
 use crate::language::Language;
@@ -160,15 +160,19 @@ impl Lowerer<'_> {
         let text = match (tests.first(), tests.last()) {
             (Some(first), Some(last)) => {
                 let bytes = &self.source[first.start_byte()..last.end_byte()];
-                String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+                String::from_utf8_lossy(bytes)
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" ")
+                    .trim_start_matches("case ")
+                    .to_owned()
             }
             _ => String::new(),
         };
         let binds_all = self.language == Language::Python
             && matches!(tests.as_slice(), [only] if self.text(*only).chars().all(|c| c.is_alphanumeric() || c == '_')
                 && only.named_child(0).is_some_and(|it| it.kind() == "dotted_name"));
-        let default =
-            !guarded && (matches!(text.as_str(), "" | "_" | "default" | "else" | "case _") || binds_all);
+        let default = !guarded && (matches!(text.as_str(), "" | "_" | "default" | "else") || binds_all);
         if !default {
             self.body.decisions += 1;
         }
@@ -194,14 +198,14 @@ impl Lowerer<'_> {
             self.arm_test(test, patterns, &mut step, &mut lead);
         }
         let test = self.keep(step);
-        let falls = match node.kind() {
+        let falls = matches!(
+            node.kind(),
             "switch_block_statement_group"
-            | "case_statement"
-            | "default_statement"
-            | "switch_case"
-            | "switch_default" => true,
-            _ => false,
-        };
+                | "case_statement"
+                | "default_statement"
+                | "switch_case"
+                | "switch_default"
+        );
         body.append(&mut lead);
         for child in bodies {
             self.statement(child, &mut body);
@@ -306,6 +310,7 @@ impl Lowerer<'_> {
             );
         }
         self.scopes.enter(ScopeKind::Block);
+        let resources = self.resources(node, &mut it.body);
         let mut plain = Vec::new();
         for part in parts {
             match self.shape(part) {
@@ -319,22 +324,21 @@ impl Lowerer<'_> {
                 _ => self.statement(part, &mut plain),
             }
         }
-        self.resources(node, plain, &mut it.body);
+        match resources {
+            Some(head) => it.body.push(Stmt::With { head, body: plain, swallows: Swallows::Never }),
+            None => it.body.extend(plain),
+        }
         self.scopes.leave();
         out.push(Stmt::Try(it));
     }
 
     /// Java's `try (resource)`: the body runs inside it.
-    fn resources(&mut self, node: Node<'_>, plain: Vec<Stmt>, out: &mut Vec<Stmt>) {
-        let Some(resources) = field(node, &["resources"]) else {
-            out.extend(plain);
-            return;
-        };
+    fn resources(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) -> Option<StepId> {
+        let resources = field(node, &["resources"])?;
         let mut step = span(resources);
         step.may_raise = true;
         self.value(resources, &mut step, out);
-        let head = self.keep(step);
-        out.push(Stmt::With { head, body: plain, swallows: Swallows::Never });
+        Some(self.keep(step))
     }
 
     fn handler(&mut self, node: Node<'_>) -> Handler {

@@ -29,7 +29,11 @@ impl Lowerer<'_> {
                 if name == "result" && list.kind() != "parameter_list" {
                     continue;
                 }
+                let before = step.refs.len();
                 self.parameters(list, step);
+                if name == "result" {
+                    self.results = step.refs[before..].iter().map(|it| it.var).collect();
+                }
             }
         }
         let mut declarator = node.child_by_field_name("declarator");
@@ -39,9 +43,6 @@ impl Lowerer<'_> {
                 break;
             }
             declarator = at.child_by_field_name("declarator").or_else(|| named(at).pop());
-        }
-        if let Some(list) = named(node).into_iter().find(|it| it.kind() == "lambda_capture_specifier") {
-            self.parameters(list, step);
         }
     }
 
@@ -105,12 +106,12 @@ impl Lowerer<'_> {
     pub(super) fn closure(&mut self, node: Node<'_>, step: &mut Step) -> Vec<(VarId, Access)> {
         let (steps, decisions) = (self.body.steps.len(), self.body.decisions);
         let (effect, hoist) = (self.effect.take(), std::mem::take(&mut self.hoist));
-        let before = self.body.vars.len();
+        let (before, results) = (self.body.vars.len(), std::mem::take(&mut self.results));
         self.scopes.enter(ScopeKind::Function);
         let mut inside = Vec::new();
         self.inside(node, &mut inside);
         self.scopes.leave();
-        (self.body.decisions, self.effect, self.hoist) = (decisions, effect, hoist);
+        (self.body.decisions, self.effect, self.hoist, self.results) = (decisions, effect, hoist, results);
         let mut captured: Vec<(VarId, Access)> = Vec::new();
         let mut seen = HashSet::new();
         for it in self.body.steps.drain(steps..).flat_map(|step| step.refs) {
@@ -129,7 +130,8 @@ impl Lowerer<'_> {
         let here =
             |&(var, access): &(VarId, Access)| Ref { var, access, line: start.row + 1, column: start.column };
         step.refs.extend(captured.iter().map(here));
-        if body_of(node).is_some_and(|body| last_line(body) > first_line(body)) {
+        let block = body_of(node).filter(|body| matches!(self.shape(*body), Shape::Block | Shape::Try));
+        if block.is_some_and(|body| last_line(body) > first_line(body)) {
             step.lines.1 = step.lines.1.min(first_line(node).max(step.lines.0));
         }
         captured
@@ -165,6 +167,7 @@ fn header(node: Node<'_>, body: Option<Node<'_>>) -> Step {
             || (body.kind() == "block" && body.child(0).is_some_and(|it| it.kind() == "{"));
         let last = if brace { first_line(body) } else { first_line(body).saturating_sub(1) };
         step.lines.1 = last.clamp(step.lines.0, step.lines.1);
+        step.covers = step.lines.1;
     }
     step
 }

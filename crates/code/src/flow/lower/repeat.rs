@@ -12,6 +12,8 @@ impl Lowerer<'_> {
     pub(super) fn repeat(&mut self, node: Node<'_>, label: Option<String>, out: &mut Vec<Stmt>) {
         self.scopes.enter(ScopeKind::Block);
         self.body.decisions += 1;
+        let broken_with = self.broken_with;
+        self.broken_with = (broken_with.1, None);
         let label = label.or_else(|| self.own_label(node));
         let mut it = match self.shape(node) {
             Shape::While => self.tested(node, LoopKind::While, |truth| truth),
@@ -30,6 +32,8 @@ impl Lowerer<'_> {
             self.statement(otherwise, &mut it.otherwise);
         }
         self.scopes.leave();
+        self.broken_with = broken_with;
+        self.broken_with.1 = None;
         out.push(Stmt::Loop(it));
     }
 
@@ -39,6 +43,9 @@ impl Lowerer<'_> {
             let from = if kind == LoopKind::Until { condition } else { node };
             it.test = self.test(from, condition, &mut it.lead);
             it.test.truth = sense(it.test.truth);
+            if sense(Truth::Always) == Truth::Never {
+                it.test.text = format!("not ({})", it.test.text);
+            }
         } else {
             it.test = self.always(node);
         }

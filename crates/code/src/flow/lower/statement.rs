@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, children, field, fields, first_line, head, last_line, named, span};
-use crate::flow::form::{Jump, Step, Stmt, Swallows};
+use crate::flow::form::{Access, Jump, Step, Stmt, Swallows};
 use crate::flow::shape::{Shape, never_returns};
 use crate::language::Language;
 
@@ -87,6 +87,9 @@ impl Lowerer<'_> {
                 }
                 self.push(Step { inert: true, ..span(node) }, out);
             }
+            _ if node.kind() == "yield_statement" && self.text(node).starts_with("yield break") => {
+                self.jump(node, Jump::Return, out);
+            }
             _ if node.kind() == "yield_statement" && self.language == Language::Java => {
                 self.jump(node, Jump::Break(None), out);
             }
@@ -143,7 +146,9 @@ impl Lowerer<'_> {
         }
         let mut step = span(node);
         step.inert = self.is_inert(node);
-        let effect = self.effect.replace(top.id());
+        // A call at the end of a block without a semicolon is a value.
+        let discarded = node.kind() == "expression_statement" || self.language != Language::Rust;
+        let effect = std::mem::replace(&mut self.effect, discarded.then_some(top.id()));
         if top.kind() == "let_declaration" {
             self.let_else(top, &mut step, out);
         } else {
@@ -199,6 +204,16 @@ impl Lowerer<'_> {
                     }
                 }
             }
+        }
+        if jump == Jump::Return {
+            let access =
+                if step.refs.is_empty() && named(node).is_empty() { Access::Use } else { Access::Define };
+            for var in self.results.clone() {
+                self.refer(&mut step, var, access, node);
+            }
+        }
+        if let (Jump::Break(_), Some(carrier)) = (&jump, self.broken_with.0) {
+            self.refer(&mut step, carrier, Access::Define, node);
         }
         step.may_raise |= jump == Jump::Raise;
         let step = self.keep(step);

@@ -97,13 +97,18 @@ impl<'s> Lowerer<'s> {
                 late.extend(named(node).pop().and_then(|inner| Some((self.path(inner)?, inner))));
             }
         }
-        todo.extend(
-            children(node)
-                .into_iter()
-                .rev()
-                .filter(|(_, field)| *field != Some("key_type"))
-                .map(|(it, _)| it),
+        let tag = kind.starts_with("jsx_");
+        let binds = matches!(
+            kind,
+            "declaration_pattern" | "var_pattern" | "recursive_pattern" | "instanceof_expression"
         );
+        for (child, name) in children(node).into_iter().rev() {
+            match name {
+                Some("name") if tag => {}
+                Some("name") if binds => self.bind(child, Binding::Hoist, step),
+                _ => todo.push(child),
+            }
+        }
     }
 
     /// `left or return`: a decision whose one side leaves.
@@ -148,6 +153,7 @@ impl<'s> Lowerer<'s> {
     fn embedded(&mut self, node: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
         let carrier = self.carrier();
         let mut inner = Vec::new();
+        self.broken_with.1 = (self.shape(node) == Shape::Forever).then_some(carrier);
         self.statement(node, &mut inner);
         self.hand_over(&inner, carrier, node);
         out.append(&mut inner);
@@ -408,7 +414,7 @@ pub(super) fn callee(node: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
     (receiver, name)
 }
 
-fn object(node: Node<'_>) -> Option<Node<'_>> {
+pub(super) fn object(node: Node<'_>) -> Option<Node<'_>> {
     field(node, &["object", "operand", "value", "expression", "argument", "table"])
 }
 
