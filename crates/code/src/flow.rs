@@ -95,6 +95,17 @@ pub fn control_flow(file: &Parsed<'_>, function: &str) -> Result<ControlFlow, Fl
     Ok(view::control_flow(&lowered.name, &lowered.body, &lowered.graph, lowered.notes))
 }
 
+/// The control flow of every function of a file, each with the line it starts on.
+pub fn control_flows(file: &Parsed<'_>) -> Result<Vec<(Candidate, ControlFlow)>, FlowError> {
+    supported(file)?;
+    let found = find::functions(file);
+    let flow = |it: &Found<'_>| {
+        let lowered = Lowered::build(file, it.node, Unit::Function, it.name.clone(), (it.line, it.last_line));
+        view::control_flow(&lowered.name, &lowered.body, &lowered.graph, lowered.notes)
+    };
+    Ok(found.iter().map(|it| (candidate(it), flow(it))).collect())
+}
+
 /// Where the values of a function come from and go to.
 pub fn data_flow(file: &Parsed<'_>, function: &str) -> Result<DataFlow, FlowError> {
     let lowered = Lowered::of(file, function)?;
@@ -150,9 +161,7 @@ struct Lowered {
 
 impl Lowered {
     fn of(file: &Parsed<'_>, function: &str) -> Result<Self, FlowError> {
-        if !supports(file.language) {
-            return Err(FlowError::Unsupported(file.language.table().title));
-        }
+        supported(file)?;
         if function == MODULE {
             let last = file.root().end_position().row + 1;
             return Ok(Self::build(file, file.root(), Unit::Module, MODULE.to_owned(), (1, last)));
@@ -172,6 +181,10 @@ impl Lowered {
         );
         Self { name, lines, body, graph, notes }
     }
+}
+
+fn supported(file: &Parsed<'_>) -> Result<(), FlowError> {
+    if supports(file.language) { Ok(()) } else { Err(FlowError::Unsupported(file.language.table().title)) }
 }
 
 /// The one function that `wanted` means; `name:line` picks among several.

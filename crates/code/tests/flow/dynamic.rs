@@ -8,7 +8,7 @@ use code::parse::parse;
 use testkit::crash;
 
 /// Random functions in the ordinary run, and in the soak.
-const FUNCTIONS: usize = 60;
+const FUNCTIONS: usize = 30;
 const SOAK: usize = 5_000;
 
 #[test]
