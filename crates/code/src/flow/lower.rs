@@ -1,9 +1,12 @@
 //! From a syntax tree to the form: one walk for all grammars, steered by [`shape`](super::shape). What a tree leaves
 //! open (a text that does not parse, nesting beyond any program) is lowered coarsely and noted, never refused.
 
+mod arms;
 mod bind;
 mod branch;
+mod call;
 mod closure;
+mod guard;
 mod repeat;
 mod scope;
 mod statement;

@@ -104,11 +104,11 @@ fn compare(file: &serde_json::Value, count: &mut Count, faults: &mut Vec<String>
 /// Compares which statement can follow which.
 fn pairs(function: &serde_json::Value, flow: &ControlFlow, count: &mut Count) {
     let mut after: Vec<BTreeSet<usize>> = flow.blocks.iter().map(|_| BTreeSet::new()).collect();
-    for start in 0..after.len() {
+    for (start, reached) in after.iter_mut().enumerate() {
         let mut todo = vec![start];
         while let Some(at) = todo.pop() {
             for edge in flow.edges.iter().filter(|edge| edge.from == at) {
-                if after[start].insert(edge.to) {
+                if reached.insert(edge.to) {
                     todo.push(edge.to);
                 }
             }

@@ -227,7 +227,7 @@ impl Lowerer<'_> {
     /// What `node` gives to `var` on every round.
     pub(super) fn call_without_block(&mut self, node: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
         step.may_raise = true;
-        let (receiver, name) = super::value::callee(node);
+        let (receiver, name) = super::call::callee(node);
         if let Some(name) = name {
             step.calls.push(self.text(name).to_owned());
         }

@@ -179,7 +179,7 @@ impl Lowerer<'_> {
     /// A call that never comes back.
     pub(super) fn exit_call(&self, node: Node<'_>) -> Option<Jump> {
         let name = match self.shape(node) {
-            Shape::Call => match super::value::callee(node) {
+            Shape::Call => match super::call::callee(node) {
                 (None, Some(name)) => name,
                 _ => return None,
             },
