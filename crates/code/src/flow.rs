@@ -86,6 +86,9 @@ pub fn supports(language: Language) -> bool {
             | L::Cpp
             | L::CSharp
             | L::Ruby
+            | L::Php
+            | L::Lua
+            | L::Luau
     )
 }
 

@@ -24,7 +24,7 @@ pub(crate) fn functions<'t>(file: &'t Parsed<'_>) -> Vec<Found<'t>> {
         let shape = shapes.get(node);
         let own = match shape {
             Shape::Function => function_name(node, source),
-            Shape::Lambda => given,
+            Shape::Lambda => given.clone(),
             Shape::Class => class_name(node, source),
             _ => None,
         };
@@ -39,7 +39,7 @@ pub(crate) fn functions<'t>(file: &'t Parsed<'_>) -> Vec<Found<'t>> {
             }
             None => chain,
         };
-        let gives = lambda_name(node, source);
+        let gives = lambda_name(node, source).or(given.filter(|_| node.kind() == "expression_list"));
         let before = todo.len();
         todo.extend(named(node).map(|child| (child, chain.clone(), gives.clone())));
         todo[before..].reverse();
@@ -99,7 +99,8 @@ fn function_name(node: Node<'_>, source: &[u8]) -> Option<String> {
         }
         return Some(text(at, source).replace("::", "."));
     }
-    let name = text(node.child_by_field_name("name")?, source);
+    // Lua joins a method to its table with a colon.
+    let name = text(node.child_by_field_name("name")?, source).replace(':', ".");
     match node.child_by_field_name("receiver").and_then(|it| receiver_type(it, source)) {
         Some(receiver) => Some(format!("{receiver}.{name}")),
         None => Some(name),
@@ -149,9 +150,16 @@ fn lambda_name(node: Node<'_>, source: &[u8]) -> Option<String> {
                 "name"
             }
         }
+        "assignment_statement" => {
+            let left = named(node).next().filter(|it| it.kind() == "variable_list")?;
+            return Some(text(left, source))
+                .filter(|it| it.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')));
+        }
         _ => return None,
     };
     let name = text(node.child_by_field_name(field)?, source);
     let last = name.rsplit('.').next().unwrap_or_default();
+    // PHP's variables carry a sign that is no part of the name; in JavaScript `$` alone is a name.
+    let last = last.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(last);
     last.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '$' | '#')).then(|| last.to_owned())
 }

@@ -95,3 +95,14 @@ fn csharp_flows_as_it_reads() {
 fn ruby_flows_as_it_reads() {
     check("sample.rb");
 }
+
+#[test]
+fn php_flows_as_it_reads() {
+    check("sample.php");
+}
+
+#[test]
+fn lua_and_luau_flow_as_they_read() {
+    check("sample.lua");
+    check("sample.luau");
+}

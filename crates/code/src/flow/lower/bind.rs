@@ -88,7 +88,7 @@ impl Lowerer<'_> {
     fn change(&mut self, target: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
         step.may_raise = true;
         let single = named(target);
-        let target = if target.kind() == "expression_list" && single.len() == 1 { single[0] } else { target };
+        let target = if target.kind().ends_with("_list") && single.len() == 1 { single[0] } else { target };
         match self.shape(target) {
             Shape::Name | Shape::Member => match self.path(target) {
                 Some(_) if self.shape(target) == Shape::Name => {
@@ -114,6 +114,9 @@ impl Lowerer<'_> {
     fn declare(&mut self, node: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
         if node.kind() == "using_declaration" {
             return named(node).into_iter().for_each(|it| self.declare(it, step, out));
+        }
+        if node.kind() == "variable_declaration" {
+            return self.local(node, step, out);
         }
         // A name declared inside a C# expression lives on behind the statement.
         let outlives = self.hoist || node.kind() == "declaration_expression";
@@ -143,6 +146,19 @@ impl Lowerer<'_> {
         }
     }
 
+    /// Lua's `local`.
+    fn local(&mut self, node: Node<'_>, step: &mut Step, out: &mut Vec<Stmt>) {
+        let Some(inner) = named(node).first().copied() else { return };
+        let parts = if inner.kind() == "assignment_statement" { named(inner) } else { vec![inner] };
+        let (names, values) = parts.split_at(1.min(parts.len()));
+        for value in values {
+            self.value(*value, step, out);
+        }
+        for name in names {
+            self.bind_closure(*name, values, Binding::Declare, step, out);
+        }
+    }
+
     /// Binds, and where the value is a function remembers what it captured.
     fn bind_closure(
         &mut self,
@@ -157,14 +173,14 @@ impl Lowerer<'_> {
         if let Some(list) = lone.filter(|it| it.kind() == "expression_list") {
             lone = named(list).first().copied();
         }
-        if self.shape(left) != Shape::Name && left.kind() != "expression_list" {
+        if self.shape(left) != Shape::Name && !matches!(left.kind(), "expression_list" | "variable_list") {
             return;
         }
         if let Some(value) = lone.filter(|it| self.shape(*it) == Shape::Lambda) {
             let mut aside = Step::default();
             let captured = self.closure(value, &mut aside);
             let name =
-                named(left).first().copied().filter(|_| left.kind() == "expression_list").unwrap_or(left);
+                named(left).first().copied().filter(|_| left.kind().ends_with("_list")).unwrap_or(left);
             if let Some(var) = self.path(name) {
                 self.captures.insert(var, captured);
             }

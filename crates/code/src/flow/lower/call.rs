@@ -39,7 +39,9 @@ impl Lowerer<'_> {
         match arguments {
             Some(it) if matches!(it.kind(), "generator_expression") => todo.push(it),
             Some(_) => todo.extend(given.into_iter().rev()),
-            None if receiver.is_none() && name.is_none() => todo.extend(named(node).into_iter().rev()),
+            None if receiver.is_none() && (name.is_none() || node.kind() == "object_creation_expression") => {
+                todo.extend(named(node).into_iter().rev());
+            }
             None => {}
         }
         todo.extend(field(node, &["initializer"]));
@@ -142,6 +144,10 @@ pub(super) fn callee(node: Node<'_>) -> (Option<Node<'_>>, Option<Node<'_>>) {
             Some(name) => (object(at), Some(name)),
             None => (None, None),
         };
+    }
+    if node.kind() == "object_creation_expression" && field(node, &["type"]).is_none() {
+        let made = named(node).into_iter().next();
+        return (None, made.filter(|it| matches!(it.kind(), "name" | "qualified_name")));
     }
     let receiver = field(node, &["object", "receiver", "scope"]);
     let name = field(node, &["method", "type"]).or_else(|| field(node, &["name"]));

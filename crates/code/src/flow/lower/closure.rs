@@ -137,10 +137,23 @@ impl Lowerer<'_> {
         captured
     }
 
+    /// PHP's `use (&$x)`: the name means the variable outside.
+    fn shared(&mut self, node: Node<'_>) {
+        let clause = named(node).into_iter().find(|it| it.kind() == "anonymous_function_use_clause");
+        for reference in clause.map(named).unwrap_or_default().into_iter().filter(|it| it.kind() == "by_ref")
+        {
+            if let Some(name) = named(reference).first() {
+                let name = self.text(*name);
+                self.scopes.borrow(&mut self.body.vars, name);
+            }
+        }
+    }
+
     fn inside(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mut step = span(node);
         self.all_parameters(node, &mut step);
         self.push(step, out);
+        self.shared(node);
         match body_of(node) {
             Some(body) if self.shape(node) == Shape::Class => {
                 for member in named(body) {

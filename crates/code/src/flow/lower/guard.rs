@@ -68,11 +68,12 @@ impl Lowerer<'_> {
             None => Step { lines: (super::first_line(node), super::first_line(node)), ..head(node, node) },
         };
         step.covers = step.lines.1;
-        let text = tests.first().map(|it| self.shown(*it)).unwrap_or_default();
+        let caught = field(node, &["type"]).filter(|_| self.language == Language::Php);
+        let text = caught.or(tests.first().copied()).map(|it| self.shown(it)).unwrap_or_default();
         let mut ahead = Vec::new();
         for test in &tests {
             match test.kind() {
-                "catch_formal_parameter" | "catch_declaration" | "parameter_list" => {
+                "variable_name" | "catch_formal_parameter" | "catch_declaration" | "parameter_list" => {
                     self.parameters(*test, &mut step);
                 }
                 "exception_variable" => self.target(*test, Binding::Assign, &mut step, &mut ahead),

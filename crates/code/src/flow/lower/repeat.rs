@@ -82,7 +82,7 @@ impl Lowerer<'_> {
         } else if self.language == Language::Python {
             return self.each(node, out);
         }
-        for init in fields(at, &["initializer", "init"]) {
+        for init in fields(at, &["initializer", "init", "initialize"]) {
             self.statement(init, out);
         }
         let mut it = empty(LoopKind::While);

@@ -237,6 +237,10 @@ impl Lowerer<'_> {
         let Some(label) = label else { return };
         let body = parts.by_ref().filter(|it| it.id() != label.id());
         let name = self.text(label).to_owned();
+        if named(node).len() == 1 {
+            let step = self.keep(Step { inert: true, ..span(node) });
+            return out.push(Stmt::Target(step, name));
+        }
         for body in body.collect::<Vec<_>>() {
             match self.shape(body) {
                 Shape::Switch | Shape::While | Shape::DoWhile | Shape::For | Shape::Each | Shape::Forever => {
