@@ -14,7 +14,7 @@ pub(crate) struct Body {
     pub(crate) vars: Vec<Var>,
     /// The header: where the parameters are defined. Always the first step.
     pub(crate) code: Vec<Stmt>,
-    /// What was decided on: branches, loops, cases, handlers, conditional expressions, comprehension clauses.
+    /// What was decided on: branches, loops, cases, handlers, conditional expressions, the loops of comprehensions.
     pub(crate) decisions: usize,
     /// What the source did not let us see exactly.
     pub(crate) notes: Vec<String>,

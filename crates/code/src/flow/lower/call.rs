@@ -24,7 +24,9 @@ impl Lowerer<'_> {
         let arguments = field(node, &["arguments"]);
         let given = arguments.map(named).unwrap_or_default();
         let for_effect = self.effect == Some(node.id()) && !name.is_some_and(only_tells);
-        if for_effect {
+        let on_ours = receiver.is_some_and(|it| self.path(it).is_none_or(|var| self.is_known(var)));
+        // A method called for its effect changes its object; a function can only change what it is given.
+        if for_effect && !on_ours {
             for &it in &given {
                 if matches!(self.shape(it), Shape::Name | Shape::Member) {
                     late.extend(self.path(it).map(|var| (var, it)));

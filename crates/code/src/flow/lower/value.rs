@@ -247,12 +247,12 @@ impl<'s> Lowerer<'s> {
             }
         }
         for clause in clauses {
-            self.body.decisions += 1;
             if let (Some(left), Some(_)) = (field(clause, &["left"]), field(clause, &["right"])) {
                 for right in super::fields(clause, &["right"]) {
                     self.value(right, step, out);
                 }
                 self.target(left, Binding::Declare, step, out);
+                self.body.decisions += 1;
                 step.may_raise = true;
             } else {
                 for child in named(clause) {
