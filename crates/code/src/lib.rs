@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 pub mod facts;
+pub mod flow;
 pub mod graph;
 pub mod language;
 pub mod memo;
