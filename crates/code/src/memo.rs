@@ -40,6 +40,7 @@ pub struct Memo {
     cells: HashMap<FileId, Cell>,
     graph: Arc<Graph>,
     answers: HashMap<String, Kept>,
+    answer_bytes: usize,
     counters: Counters,
     log: VecDeque<String>,
     /// Counts the states of any file's facts.
@@ -68,6 +69,7 @@ enum Stamp {
     File(u64),
     Graph(u64),
     All(u64),
+    Given(u128),
 }
 
 /// What an answer will be asked again for.
@@ -79,7 +81,29 @@ pub enum Basis<'a> {
     Graph,
     /// Everything that any file says, documentation included.
     Facts,
+    /// What only the caller can see, such as which files there are: a digest of it.
+    Given(u128),
 }
+
+/// What the memo says to a question.
+pub enum Asked {
+    Kept(Arc<str>),
+    /// It has to be made, which can be done without holding the memo, and given to [`Memo::keep`].
+    Make(Ticket),
+}
+
+/// The right to have an answer kept.
+pub struct Ticket {
+    key: String,
+    stamp: Stamp,
+    /// What the answer has to be about.
+    pub snapshot: Snapshot,
+}
+
+/// More answers than this are not kept, nor more of them than so many bytes: then all are forgotten, which costs each of
+/// them once more.
+const ANSWERS: usize = 1000;
+const ANSWER_BYTES: usize = 64 << 20;
 
 /// The log keeps this many of the last events.
 const LOG: usize = 4096;
@@ -123,12 +147,24 @@ impl Memo {
         basis: Basis<'_>,
         compute: impl FnOnce(&Snapshot) -> String,
     ) -> Arc<str> {
+        match self.ask(key, basis) {
+            Asked::Kept(text) => text,
+            Asked::Make(ticket) => {
+                let text: Arc<str> = compute(&ticket.snapshot).into();
+                self.keep(ticket, Arc::clone(&text));
+                text
+            }
+        }
+    }
+
+    /// The kept answer under `key`, or the right to make it.
+    pub fn ask(&mut self, key: &str, basis: Basis<'_>) -> Asked {
         let snapshot = self.snapshot();
         let stamp = self.stamp(basis);
         match self.answers.get(key) {
             Some(kept) if kept.stamp == stamp => {
                 self.counters.hits += 1;
-                return Arc::clone(&kept.text);
+                return Asked::Kept(Arc::clone(&kept.text));
             }
             Some(_) => {
                 self.counters.invalidations += 1;
@@ -137,9 +173,27 @@ impl Memo {
             None => self.counters.misses += 1,
         }
         self.note("computed", key);
-        let text: Arc<str> = compute(&snapshot).into();
-        self.answers.insert(key.to_owned(), Kept { text: Arc::clone(&text), stamp });
-        text
+        Asked::Make(Ticket { key: key.to_owned(), stamp, snapshot })
+    }
+
+    /// The right to make an answer that is not looked for, and need not be kept.
+    pub fn ticket(&mut self, key: &str) -> Ticket {
+        Ticket { key: key.to_owned(), stamp: Stamp::All(self.facts_revision), snapshot: self.snapshot() }
+    }
+
+    /// Whether it was never told of a file.
+    pub fn is_new(&self) -> bool {
+        self.facts_revision == 0
+    }
+
+    pub fn keep(&mut self, ticket: Ticket, text: Arc<str>) {
+        self.answer_bytes += text.len();
+        if self.answers.len() >= ANSWERS || self.answer_bytes > ANSWER_BYTES {
+            self.answers.clear();
+            self.answer_bytes = text.len();
+        }
+        let old = self.answers.insert(ticket.key, Kept { text, stamp: ticket.stamp });
+        self.answer_bytes -= old.map_or(0, |old| old.text.len());
     }
 
     pub fn counters(&self) -> Counters {
@@ -154,6 +208,7 @@ impl Memo {
     /// Forgets every answer and every cell; the facts stay.
     pub fn clear(&mut self) {
         self.answers.clear();
+        self.answer_bytes = 0;
         self.cells.clear();
         self.dirty = true;
     }
@@ -163,6 +218,7 @@ impl Memo {
             Basis::File(path) => Stamp::File(self.revisions.get(path).copied().unwrap_or(0)),
             Basis::Graph => Stamp::Graph(self.graph.revision),
             Basis::Facts => Stamp::All(self.facts_revision),
+            Basis::Given(digest) => Stamp::Given(digest),
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use code::language::Language;
+use code::query::diagnostics::Checker as Format;
 use kit::invocation::Environment;
 use kit::process::{Ended, Job, Keep, find, minimal_environment};
 
@@ -21,6 +22,7 @@ pub(crate) struct Checker {
     program: &'static str,
     args: &'static [&'static str],
     scope: Scope,
+    format: Format,
 }
 
 /// What it can be pointed at.
@@ -36,6 +38,7 @@ enum Scope {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) name: &'static str,
+    pub(crate) format: Format,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     /// Nothing for one that did not end by itself.
@@ -52,6 +55,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "ruff",
         args: &["check", "--output-format", "json", "--exit-zero"],
         scope: Scope::Path,
+        format: Format::Ruff,
     },
     Checker {
         name: "pyright",
@@ -59,6 +63,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "pyright",
         args: &["--outputjson"],
         scope: Scope::Path,
+        format: Format::Pyright,
     },
     Checker {
         name: "mypy",
@@ -66,6 +71,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "mypy",
         args: &["--no-error-summary", "--show-column-numbers", "--no-color-output", "--no-pretty"],
         scope: Scope::Path,
+        format: Format::Lines,
     },
     Checker {
         name: "tsc",
@@ -73,6 +79,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "tsc",
         args: &["--noEmit", "--pretty", "false"],
         scope: Scope::Project("tsconfig.json"),
+        format: Format::Tsc,
     },
     Checker {
         name: "eslint",
@@ -80,6 +87,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "eslint",
         args: &["--format", "json"],
         scope: Scope::Path,
+        format: Format::Eslint,
     },
     Checker {
         name: "cargo",
@@ -87,6 +95,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "cargo",
         args: &["check", "--quiet", "--message-format", "json"],
         scope: Scope::Project("Cargo.toml"),
+        format: Format::Cargo,
     },
     Checker {
         name: "go vet",
@@ -94,6 +103,7 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "go",
         args: &["vet", "./..."],
         scope: Scope::Project("go.mod"),
+        format: Format::Lines,
     },
     Checker {
         name: "rubocop",
@@ -101,15 +111,18 @@ pub(crate) const CHECKERS: &[Checker] = &[
         program: "rubocop",
         args: &["--format", "emacs"],
         scope: Scope::Path,
+        format: Format::Lines,
     },
-    Checker { name: "php", languages: &[L::Php], program: "php", args: &["-l"], scope: Scope::Path },
-    Checker { name: "luac", languages: &[L::Lua], program: "luac", args: &["-p"], scope: Scope::Path },
 ];
 
 /// Runs all checkers for these languages that are here; one that is not is passed over.
 pub(crate) fn run(root: &Path, path: &Path, languages: &[Language], env: &Environment) -> Vec<Ran> {
+    for_languages(languages).filter_map(|checker| checker.run(root, path, env)).collect()
+}
+
+pub(crate) fn for_languages(languages: &[Language]) -> impl Iterator<Item = &'static Checker> {
     let fits = |checker: &&Checker| checker.languages.iter().any(|language| languages.contains(language));
-    CHECKERS.iter().filter(fits).filter_map(|checker| checker.run(root, path, env)).collect()
+    CHECKERS.iter().filter(fits)
 }
 
 impl Checker {
@@ -117,7 +130,10 @@ impl Checker {
         let program = self.find(root, env)?;
         let mut job = Job::new(&program)
             .args(self.args)
-            .envs(minimal_environment(env, &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOCACHE", "VIRTUAL_ENV", "NODE_PATH"]))
+            .envs(minimal_environment(
+                env,
+                &["CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOCACHE", "VIRTUAL_ENV", "NODE_PATH"],
+            ))
             .cwd(root)
             .deadline(PATIENCE)
             .keep(Keep { head: MOST, tail: 0, spill: None });
@@ -130,6 +146,7 @@ impl Checker {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Some(Ran {
             name: self.name,
+            format: self.format,
             stdout: text(&outcome.stdout.head),
             stderr: text(&outcome.stderr.head),
             code: match outcome.ended {
@@ -141,7 +158,8 @@ impl Checker {
 
     /// The project's own before the machine's.
     fn find(&self, root: &Path, env: &Environment) -> Option<PathBuf> {
-        let own = ["node_modules/.bin", ".venv/bin", "venv/bin"].map(|folder| root.join(folder).join(self.program));
+        let own =
+            ["node_modules/.bin", ".venv/bin", "venv/bin"].map(|folder| root.join(folder).join(self.program));
         own.into_iter().find(|path| path.is_file()).or_else(|| find(self.program, env))
     }
 }

@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Cache(Cache),
     /// What tldr was asked so far, and how many tokens that saved
     Stats(StatsArgs),
+    /// A page on which a person can look at the call graph and the layers
+    Graph(GraphArgs),
+    /// Serve the Model Context Protocol on the standard streams
+    Mcp(McpArgs),
     /// Print a completion script for a shell
     Completions { shell: clap_complete::Shell },
 }
@@ -89,6 +93,8 @@ pub(crate) enum Format {
     Json,
     /// For people
     Text,
+    /// For Graphviz; only `calls`, `impact` and `arch`
+    Dot,
 }
 
 #[derive(Debug, Args)]
@@ -145,6 +151,25 @@ pub(crate) struct WarmArgs {
     pub(crate) lang: String,
     #[command(flatten)]
     pub(crate) format: FormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GraphArgs {
+    /// Only what is below it
+    pub(crate) path: Option<PathBuf>,
+    /// The project's directory
+    #[arg(long, short, default_value = ".", value_name = "PATH")]
+    pub(crate) project: PathBuf,
+    /// Where the page is written; without it, to standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// The project's directory
+    #[arg(long, short, default_value = ".", value_name = "PATH")]
+    pub(crate) project: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 mod ask;
 mod cache;
 mod daemon;
+mod graph;
 mod stats;
 mod warm;
 
@@ -10,7 +11,11 @@ use kit::{Exit, Failure, Form, Invocation};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::{self, Command, Format};
+use crate::cli::{self, Command, Format, McpArgs};
+use crate::door::Door;
+use crate::index::Lifetime;
+use crate::root::Root;
+use crate::serve;
 
 /// Runs `tldr`.
 pub fn run(mut invocation: Invocation) -> Exit {
@@ -30,12 +35,21 @@ fn dispatch(invocation: &mut Invocation, command: &Command) -> Result<Exit, Fail
         Command::Daemon(args) => daemon::run(invocation, args),
         Command::Cache(args) => cache::run(invocation, args),
         Command::Stats(args) => stats::run(invocation, args),
+        Command::Graph(args) => graph::run(invocation, args),
+        Command::Mcp(args) => mcp(invocation, args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(*shell, &mut cli::command(), "tldr", &mut script);
             invocation.print(&String::from_utf8_lossy(&script)).map(|()| Exit::Done)
         }
     }
+}
+
+fn mcp(invocation: &mut Invocation, args: &McpArgs) -> Result<Exit, Failure> {
+    let root = Root::find(&invocation.cwd.join(&args.project))?;
+    let door = Door::new(root, invocation.places()?, invocation.env.clone(), Lifetime::Long);
+    let stdin = std::mem::replace(&mut invocation.stdin, Box::new(std::io::empty()));
+    serve::run(door, stdin, &mut invocation.stdout)
 }
 
 /// Prints an answer for programs, or what `text` makes of it for people.
@@ -46,8 +60,10 @@ fn show(
     text: impl FnOnce() -> String,
 ) -> Result<Exit, Failure> {
     let said = match format {
-        Format::Json => format!("{}\n", serde_json::to_string(answer).expect("our answers have text for keys")),
-        Format::Text => text(),
+        Format::Json => {
+            format!("{}\n", serde_json::to_string(answer).expect("our answers have text for keys"))
+        }
+        Format::Text | Format::Dot => text(),
     };
     invocation.print(&said).map(|()| Exit::Done)
 }

@@ -19,7 +19,7 @@ use crate::root::Root;
 use crate::settings::Settings;
 use crate::walk;
 
-pub(crate) use background::{Started, start};
+pub(crate) use background::start;
 use service::Service;
 
 /// What the starter tells the process that is to become the daemon.
@@ -44,7 +44,14 @@ pub(crate) fn run(
     let listener = listen(root, &places)?;
     let _ = walk::write_rules(root.path());
     let settings = Settings::read(root);
-    let service = Service::new(root.clone(), places, settings, invocation.clock.clone(), Arc::clone(&stopping));
+    let service = Service::new(
+        root.clone(),
+        places,
+        settings,
+        invocation.env.clone(),
+        invocation.clock.clone(),
+        Arc::clone(&stopping),
+    );
     let service = Arc::new(service);
     ready(invocation)?;
     service.work_in_background();

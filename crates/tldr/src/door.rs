@@ -3,6 +3,7 @@
 
 use std::sync::OnceLock;
 
+use kit::invocation::Environment;
 use kit::{Failure, Places};
 use wire::tldr::Request;
 
@@ -15,6 +16,7 @@ use crate::settings::Settings;
 pub struct Door {
     root: Root,
     places: Places,
+    env: Environment,
     lifetime: Lifetime,
     engine: OnceLock<Engine>,
 }
@@ -27,8 +29,8 @@ pub enum By {
 }
 
 impl Door {
-    pub fn new(root: Root, places: Places, lifetime: Lifetime) -> Door {
-        Door { root, places, lifetime, engine: OnceLock::new() }
+    pub fn new(root: Root, places: Places, env: Environment, lifetime: Lifetime) -> Door {
+        Door { root, places, env, lifetime, engine: OnceLock::new() }
     }
 
     /// The answer as one line of JSON.
@@ -44,10 +46,8 @@ impl Door {
         }
         let engine = self.engine.get_or_init(|| {
             let settings = Settings::read(&self.root);
-            Engine::open(self.root.clone(), &settings, self.lifetime)
+            Engine::open(self.root.clone(), &settings, self.env.clone(), self.lifetime)
         });
-        let answered = engine.answer(request);
-        let line = serde_json::to_string(&answered.response).expect("answers have text for keys");
-        Ok((line, By::Us))
+        Ok((engine.answer(request).line, By::Us))
     }
 }

@@ -73,6 +73,16 @@ pub struct Index {
     known: HashMap<Content, Arc<Facts>>,
     notes: Vec<String>,
     looked: bool,
+    digests: Digests,
+}
+
+/// What tells one state of the files from another. Sums, so that a file can be taken out again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Digests {
+    /// Of their paths.
+    pub paths: u128,
+    /// Of their paths and contents.
+    pub contents: u128,
 }
 
 /// Who may change files while we hold an index of them.
@@ -105,7 +115,19 @@ impl Index {
             known,
             notes: Vec::new(),
             looked: false,
+            digests: Digests::default(),
         }
+        .summed()
+    }
+
+    fn summed(mut self) -> Index {
+        self.digests = Digests::default();
+        self.files.iter().for_each(|(path, file)| self.digests.add(path, file));
+        self
+    }
+
+    pub fn digests(&self) -> Digests {
+        self.digests
     }
 
     /// All files by their path below the project, in order.
@@ -150,6 +172,24 @@ impl Index {
         self.take_in(walked.files, gone)
     }
 
+    /// Looks at one file and at nothing else.
+    pub fn look_at(&mut self, path: &str) -> Refreshed {
+        match fs::symlink_metadata(self.root.join(path)) {
+            Ok(metadata) => {
+                let found = Found { path: path.to_owned(), stamp: Stamp::of(&metadata) };
+                self.take_in(vec![found], Vec::new())
+            }
+            Err(_) => self.take_in(Vec::new(), vec![path.to_owned()]),
+        }
+    }
+
+    /// The next refresh reads this file whatever the file system says.
+    pub fn distrust(&mut self, path: &str) {
+        if let Some(file) = self.files.get_mut(path) {
+            file.settled = false;
+        }
+    }
+
     fn look_into(&mut self, folders: &BTreeSet<PathBuf>) -> Refreshed {
         let mut found = Vec::new();
         let mut gone = Vec::new();
@@ -162,7 +202,11 @@ impl Index {
             if below != seen || !folders.contains(folder) {
                 return self.look_at_everything();
             }
-            gone.extend(self.directly_in(folder).filter(|path| !files.iter().any(|file| file.path == **path)).cloned());
+            gone.extend(
+                self.directly_in(folder)
+                    .filter(|path| !files.iter().any(|file| file.path == **path))
+                    .cloned(),
+            );
             found.extend(files);
         }
         // Those that were read in the tick in which they had changed.
@@ -203,11 +247,10 @@ impl Index {
             self.files.get(&found.path).is_none_or(|file| !file.settled || file.stamp != found.stamp)
         };
         let news: Vec<Found> = found.into_iter().filter(|found| is_news(found)).collect();
-        let read: Vec<(String, Option<File>)> =
-            news.into_par_iter().map(|found| self.read(found)).collect();
+        let read: Vec<(String, Option<File>)> = news.into_par_iter().map(|found| self.read(found)).collect();
         let mut refreshed = Refreshed::default();
         for path in gone {
-            self.files.remove(&path);
+            self.remove(&path);
             refreshed.changed.insert(path);
         }
         for (path, file) in read {
@@ -221,12 +264,24 @@ impl Index {
                         let content = Content::of(file.hash, &path);
                         self.known.entry(content).or_insert_with(|| Arc::clone(facts));
                     }
+                    self.remove(&path);
+                    self.digests.add(&path, &file);
                     self.files.insert(path, file);
                 }
-                None => drop(self.files.remove(&path)),
+                None => self.remove(&path),
             }
         }
+        // Of every version of a file that was ever met, the newest few may come back (a branch and back).
+        if self.known.len() > 2 * self.files.len() + 1024 {
+            self.known.retain(|_, facts| Arc::strong_count(facts) > 1);
+        }
         refreshed
+    }
+
+    fn remove(&mut self, path: &str) {
+        if let Some(file) = self.files.remove(path) {
+            self.digests.subtract(path, &file);
+        }
     }
 
     /// Nothing for a file that went away or may not be read.
@@ -240,8 +295,7 @@ impl Index {
             let known = self.known.get(&Content::of(hash, &path)).cloned();
             known.or_else(|| facts::extract(language, &path, &bytes).map(Arc::new))
         });
-        let file =
-            File { hash, bytes: bytes.len() as u64, facts, stamp, settled: stamp.is_settled(began) };
+        let file = File { hash, bytes: bytes.len() as u64, facts, stamp, settled: stamp.is_settled(began) };
         (path, Some(file))
     }
 
@@ -265,11 +319,32 @@ impl Index {
         self.files.clear();
         self.known.clear();
         self.looked = false;
+        self.digests = Digests::default();
     }
 
     /// What is worth keeping, as bytes of a file.
     pub fn to_kept(&self) -> Vec<u8> {
         kept::write(&self.files)
+    }
+}
+
+impl Digests {
+    fn add(&mut self, path: &str, file: &File) {
+        let (one, other) = Digests::of(path, file);
+        self.paths = self.paths.wrapping_add(one);
+        self.contents = self.contents.wrapping_add(other);
+    }
+
+    fn subtract(&mut self, path: &str, file: &File) {
+        let (one, other) = Digests::of(path, file);
+        self.paths = self.paths.wrapping_sub(one);
+        self.contents = self.contents.wrapping_sub(other);
+    }
+
+    fn of(path: &str, file: &File) -> (u128, u128) {
+        let name = Hash::of(path.as_bytes());
+        let both = Hash::of(&[name.0, file.hash.0].concat());
+        (u128::from_le_bytes(name.0), u128::from_le_bytes(both.0))
     }
 }
 

@@ -3,10 +3,21 @@
 #![forbid(unsafe_code)]
 
 pub mod cache;
+mod checkers;
 mod cli;
 pub mod client;
+mod commands;
+mod daemon;
+pub mod door;
+pub mod engine;
+pub mod front;
+mod graph;
+pub mod index;
 pub mod root;
+mod serve;
 pub mod settings;
 pub mod usage;
 pub mod walk;
 pub mod watch;
+
+pub use commands::run;

@@ -89,8 +89,16 @@ const OFFERS: &[Offer] = &[
         about: "Which definition of a variable reaches which use in a function.",
         parameters: &[FILE, FUNCTION],
     },
-    Offer { command: "dead", about: "Functions that nothing refers to, with the evidence.", parameters: &[PATH] },
-    Offer { command: "arch", about: "Layers of the directories, and cycles between files.", parameters: &[PATH] },
+    Offer {
+        command: "dead",
+        about: "Functions that nothing refers to, with the evidence.",
+        parameters: &[PATH],
+    },
+    Offer {
+        command: "arch",
+        about: "Layers of the directories, and cycles between files.",
+        parameters: &[PATH],
+    },
     Offer { command: "imports", about: "What a file imports.", parameters: &[FILE] },
     Offer {
         command: "importers",
@@ -113,7 +121,10 @@ const OFFERS: &[Offer] = &[
     Offer {
         command: "semantic",
         about: "Functions that fit words, best first.",
-        parameters: &[needs("query", "string", "What they are about"), takes("top_k", "integer", "At most so many")],
+        parameters: &[
+            needs("query", "string", "What they are about"),
+            takes("top_k", "integer", "At most so many"),
+        ],
     },
 ];
 
@@ -142,7 +153,9 @@ pub(crate) fn tools() -> Vec<Tool<Arc<Door>>> {
 
 impl Offer {
     fn tool(&'static self) -> Tool<Arc<Door>> {
-        Tool::new(self.command, self.about, self.schema(), |door: &mut Arc<Door>, call| self.answer(door, call))
+        Tool::new(self.command, self.about, self.schema(), |door: &mut Arc<Door>, call| {
+            self.answer(door, call)
+        })
     }
 
     fn schema(&self) -> Value {
@@ -150,10 +163,18 @@ impl Offer {
             takes("lang", "string", "Only files of this language"),
             takes("max_tokens", "integer", "The answer's size at most; 2500 if not said"),
         ];
-        let properties: Map<String, Value> =
-            self.parameters.iter().chain(&more).map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
-        let required: Vec<&str> =
-            self.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let properties: Map<String, Value> = self
+            .parameters
+            .iter()
+            .chain(&more)
+            .map(|parameter| (parameter.name.to_owned(), parameter.schema()))
+            .collect();
+        let required: Vec<&str> = self
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.required)
+            .map(|parameter| parameter.name)
+            .collect();
         json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
     }
 
@@ -193,8 +214,12 @@ mod tests {
     fn every_tool_is_a_command_with_what_it_needs() {
         for offer in OFFERS {
             let (_, required) = DaemonCommand::TABLE.iter().find(|(name, _)| *name == offer.command).unwrap();
-            let ours: Vec<&str> =
-                offer.parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+            let ours: Vec<&str> = offer
+                .parameters
+                .iter()
+                .filter(|parameter| parameter.required)
+                .map(|parameter| parameter.name)
+                .collect();
             assert_eq!(ours, *required, "{}", offer.command);
         }
     }

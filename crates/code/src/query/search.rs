@@ -41,6 +41,11 @@ impl Pattern {
         Ok(Self { text: pattern.to_owned(), regex })
     }
 
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The lines of a text that match. A text with a NUL byte is no text.
     pub fn hits(&self, file: &str, text: &[u8]) -> Vec<Hit> {
         if text.contains(&0) {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use wire::tldr::{DaemonCommand, Direction, Request, SessionId};
 
-use super::Where;
+use super::{Format, Where};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Ask {
@@ -180,6 +180,10 @@ impl Ask {
             session: how.session.clone().map(SessionId),
             max_tokens: how.max_tokens,
             lang: how.lang.clone(),
+            format: match how.place.format.format {
+                Format::Json | Format::Dot => wire::tldr::Format::Json,
+                Format::Text => wire::tldr::Format::Text,
+            },
         }
     }
 

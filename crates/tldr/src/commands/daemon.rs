@@ -40,11 +40,13 @@ fn start(invocation: &mut Invocation, args: &StartArgs) -> Result<Exit, Failure>
         })
     };
     if args.foreground {
-        let result = daemon::run(invocation, &root, |invocation| tell(invocation, std::process::id()).map(drop));
+        let result =
+            daemon::run(invocation, &root, |invocation| tell(invocation, std::process::id()).map(drop));
         if let Err(failure) = &result {
             // Who started it in the background reads the log.
             let log = kit::log::Log::of("tldr", &places);
-            let _ = log.record(invocation.clock.unix_ms(), "start_failed", &[("error", &failure.to_string())]);
+            let _ =
+                log.record(invocation.clock.unix_ms(), "start_failed", &[("error", &failure.to_string())]);
         }
         return result;
     }
@@ -103,7 +105,8 @@ fn status_text(status: &FullStatus) -> String {
     };
     let (salsa, all) = (&status.salsa_stats, &status.all_sessions);
     let saved = all.total_raw_tokens as i64 - all.total_tldr_tokens as i64;
-    let share = if all.total_raw_tokens == 0 { 0.0 } else { saved as f64 / all.total_raw_tokens as f64 * 100.0 };
+    let share =
+        if all.total_raw_tokens == 0 { 0.0 } else { saved as f64 / all.total_raw_tokens as f64 * 100.0 };
     let mut text = format!(
         "TLDR Daemon Status\n==================\nStatus: {word}\nUptime: {}\nProject: {}\nFiles: {}\n\n\
          Cache Statistics\n----------------\nHits: {}\nMisses: {}\nHit Rate: {:.2}%\nInvalidations: {}\n\n\

@@ -81,7 +81,9 @@ fn attend<C: Connection>(connection: C, service: &impl Answering, stopping: &Ato
             // Half a question at the end of a stream is one by somebody who left the newline out.
             Ok(Some(Line::Torn(line))) => service.answer(&line),
             Ok(None) => return Ok(()),
-            Err(FrameError::DeadlinePassed) if silence.passed() || stopping.load(Ordering::SeqCst) => return Ok(()),
+            Err(FrameError::DeadlinePassed) if silence.passed() || stopping.load(Ordering::SeqCst) => {
+                return Ok(());
+            }
             Err(FrameError::DeadlinePassed) => continue,
             Err(FrameError::Io(error)) => return Err(error),
             Err(error) => refusal(&error),

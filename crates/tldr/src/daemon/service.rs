@@ -6,12 +6,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use kit::invocation::Clock;
+use kit::invocation::{Clock, Environment};
 use kit::log::Log;
 use kit::{Failure, Places, text};
 use wire::frame::to_line;
 use wire::tldr::{
-    DaemonCommand, DaemonResponse, DaemonStatus, FullStatus, Notified, Request, SessionId, SimpleStatus, Tracked,
+    DaemonCommand, DaemonResponse, DaemonStatus, FullStatus, Notified, Request, SessionId, SimpleStatus,
+    Tracked,
 };
 
 use super::serve::Answering;
@@ -48,13 +49,20 @@ struct Dirty {
 }
 
 impl Service {
-    pub(super) fn new(root: Root, places: Places, settings: Settings, clock: Clock, stopping: Arc<AtomicBool>) -> Service {
+    pub(super) fn new(
+        root: Root,
+        places: Places,
+        settings: Settings,
+        env: Environment,
+        clock: Clock,
+        stopping: Arc<AtomicBool>,
+    ) -> Service {
         let log = Log::of("tldr", &places);
         for warning in &settings.warnings {
             let _ = log.record(clock.unix_ms(), "settings", &[("warning", warning)]);
         }
         Service {
-            engine: Arc::new(Engine::open(root.clone(), &settings, Lifetime::Long)),
+            engine: Arc::new(Engine::open(root.clone(), &settings, env, Lifetime::Long)),
             root,
             places,
             settings,
@@ -102,7 +110,7 @@ impl Service {
     }
 
     fn respond(self: &Service, request: &Request) -> Answered {
-        let said = |response| Answered { response, raw_bytes: 0 };
+        let said = |response: DaemonResponse| Answered::of(&response);
         match &request.command {
             DaemonCommand::Ping => said(DaemonResponse::Status(SimpleStatus {
                 status: "ok".to_owned(),
@@ -175,8 +183,10 @@ impl Service {
 
     fn write_down(&self, increments: Vec<Increment>) {
         let project = self.root.path().to_string_lossy();
-        let increments: Vec<Increment> =
-            increments.into_iter().map(|line| Increment { project: project.clone().into_owned(), ..line }).collect();
+        let increments: Vec<Increment> = increments
+            .into_iter()
+            .map(|line| Increment { project: project.clone().into_owned(), ..line })
+            .collect();
         if let Err(failure) = usage::record(&self.places, &increments) {
             let _ = self.log.record(self.clock.unix_ms(), "usage", &[("error", &failure.to_string())]);
         }
@@ -209,7 +219,8 @@ impl Answering for Service {
             Err(error) => return to_line(&DaemonResponse::error(error.to_string())).expect("words are JSON"),
         };
         let answered = self.respond(&request);
-        let line = to_line(&answered.response).expect("answers have text for keys");
+        let mut line = answered.line.into_bytes();
+        line.push(b'\n');
         self.count(&request, answered.raw_bytes, line.len());
         line
     }

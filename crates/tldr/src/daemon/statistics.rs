@@ -61,7 +61,8 @@ impl Statistics {
     fn remember(&mut self, name: &str, tokens: Tokens, now: i64) {
         if self.sessions.len() >= MOST
             && !self.sessions.contains_key(name)
-            && let Some(oldest) = self.sessions.iter().min_by_key(|(_, s)| s.last).map(|(name, _)| name.clone())
+            && let Some(oldest) =
+                self.sessions.iter().min_by_key(|(_, s)| s.last).map(|(name, _)| name.clone())
         {
             self.sessions.remove(&oldest);
         }
@@ -136,12 +137,7 @@ pub(super) fn moment(unix_ms: i64) -> String {
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
     let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     let year = era * 400 + year_of_era + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z",
-        second / 3600,
-        second / 60 % 60,
-        second % 60
-    )
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) fn write(files: &BTreeMap<String, File>) -> Vec<u8> {
     }
     let mut whole = Vec::with_capacity(body.len() + 32);
     whole.extend(MAGIC);
-    whole.extend(FORMAT.to_le_bytes());
+    whole.extend(FORMAT);
     whole.extend(Hash::of(&body).0);
     whole.extend(body);
     whole
@@ -50,7 +50,7 @@ pub(super) fn write(files: &BTreeMap<String, File>) -> Vec<u8> {
 
 fn parse(bytes: &[u8]) -> Option<Kept> {
     let mut input = bytes.strip_prefix(MAGIC)?;
-    if u32::from_le_bytes(take(&mut input)?) != FORMAT || Hash(take(&mut input)?) != Hash::of(input) {
+    if take(&mut input)? != FORMAT || Hash(take(&mut input)?) != Hash::of(input) {
         return None;
     }
     let mut entries = Vec::new();

@@ -73,8 +73,7 @@ fn what_was_told_is_counted_and_the_twentieth_file_makes_it_look_at_all() {
     for number in 1..=20 {
         let file = rig.project.join(format!("f{number}.py"));
         let said = talk.ask(&json!({"cmd": "notify", "file": file}));
-        let expected =
-            json!({"status": "ok", "dirty_count": number, "threshold": 20, "reindex_triggered": number == 20});
+        let expected = json!({"status": "ok", "dirty_count": number, "threshold": 20, "reindex_triggered": number == 20});
         assert_eq!(said, expected);
     }
     let said = talk.ask(&json!({"cmd": "notify", "file": rig.project.join("app.py")}));
@@ -88,10 +87,15 @@ fn hooks_are_tracked_and_every_fifth_call_is_written_down() {
     let rig = Rig::served();
     let mut talk = rig.connect();
     for number in 1..=6 {
-        let said = talk.ask(&json!({"cmd": "track", "hook": "h", "success": number != 2, "metrics": {"errors": 1.5}}));
-        let expected = json!({"status": "ok", "hook": "h", "total_invocations": number, "flushed": number == 5});
+        let said = talk
+            .ask(&json!({"cmd": "track", "hook": "h", "success": number != 2, "metrics": {"errors": 1.5}}));
+        let expected =
+            json!({"status": "ok", "hook": "h", "total_invocations": number, "flushed": number == 5});
         assert_eq!(said, expected);
     }
     let hook = &rig.status()["hook_stats"]["h"];
-    assert_eq!((&hook["successes"], &hook["failures"], &hook["metrics"]["errors"]), (&json!(5), &json!(1), &json!(9.0)));
+    assert_eq!(
+        (&hook["successes"], &hook["failures"], &hook["metrics"]["errors"]),
+        (&json!(5), &json!(1), &json!(9.0))
+    );
 }

@@ -22,9 +22,18 @@ fn a_daemon_starts_tells_where_it_is_and_ends() {
     assert!(until(PATIENCE, || rig.status()["status"] == "ready"));
     assert_eq!(rig.status()["files"], 3);
     let pid = rig.pid();
-    assert_eq!(rig.tldr(&["daemon", "stop"]).ok().stdout, "{\"message\":\"Daemon stopped\",\"status\":\"ok\"}\n");
+    assert_eq!(
+        rig.tldr(&["daemon", "stop"]).ok().stdout,
+        "{\"message\":\"Daemon stopped\",\"status\":\"ok\"}\n"
+    );
     assert!(!is_alive(pid));
-    assert!(!fs::read_dir(rig.home.temp()).unwrap().any(|entry| entry.unwrap().path().extension().is_some_and(|e| e == "sock")));
+    assert!(
+        !fs::read_dir(rig.home.temp()).unwrap().any(|entry| entry
+            .unwrap()
+            .path()
+            .extension()
+            .is_some_and(|e| e == "sock"))
+    );
 }
 
 #[test]
@@ -50,7 +59,11 @@ fn a_second_start_says_who_runs() {
     let pid = rig.pid();
     let second = rig.tldr(&["daemon", "start"]);
     assert_eq!(second.code, 1);
-    assert!(second.stderr.starts_with(&format!("error: Daemon already running (PID: {pid})\n")), "{}", second.stderr);
+    assert!(
+        second.stderr.starts_with(&format!("error: Daemon already running (PID: {pid})\n")),
+        "{}",
+        second.stderr
+    );
     assert!(is_alive(pid) && rig.runs());
 }
 
@@ -64,7 +77,8 @@ fn of_twenty_that_start_at_once_one_does() {
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
         })
         .collect();
-    let started = starts.into_iter().map(|mut child| child.wait().unwrap()).filter(|status| status.success()).count();
+    let started =
+        starts.into_iter().map(|mut child| child.wait().unwrap()).filter(|status| status.success()).count();
     assert_eq!(started, 1);
     assert_eq!(rig.ask(&ping())["status"], "ok");
 }
@@ -85,7 +99,9 @@ fn a_pid_file_with_somebody_elses_number_means_nothing() {
     let rig = Rig::served();
     let (pid_file, pid) = (rig.named("pid"), rig.pid());
     rig.tldr(&["daemon", "stop"]).ok();
-    for text in [format!("{}\n", std::process::id()), "1\n".to_owned(), "\u{0}garbage".to_owned(), String::new()] {
+    for text in
+        [format!("{}\n", std::process::id()), "1\n".to_owned(), "\u{0}garbage".to_owned(), String::new()]
+    {
         fs::write(&pid_file, text).unwrap();
         assert!(!rig.runs());
         rig.tldr(&["daemon", "start"]).ok();

@@ -81,7 +81,9 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 impl Drop for Rig {
     fn drop(&mut self) {
         if self.project.is_dir() {
-            let _ = self.home.run(self.home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&self.project));
+            let _ = self
+                .home
+                .run(self.home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&self.project));
         }
     }
 }
