@@ -4,6 +4,9 @@
 mod answers;
 mod flows;
 mod outside;
+mod search;
+mod telling;
+mod understand;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +21,7 @@ use crate::cache;
 use crate::index::{Digests, Index, Kept, Lifetime};
 use crate::root::Root;
 use crate::settings::Settings;
-use answers::Told;
+use telling::{Telling, Told};
 
 pub struct Engine {
     root: Root,
@@ -29,8 +32,8 @@ pub struct Engine {
     /// What the memo tables of earlier processes did.
     before: SalsaCacheStats,
     lifetime: Lifetime,
-    hits: answers::Hits,
-    words: answers::Words,
+    hits: search::Hits,
+    words: search::Words,
     touched: Mutex<std::collections::BTreeSet<String>>,
 }
 
@@ -56,8 +59,8 @@ impl Engine {
             memo: Mutex::default(),
             before: cache::statistics(&root).unwrap_or_default(),
             semantic: settings.semantic_enabled,
-            hits: answers::Hits::default(),
-            words: answers::Words::default(),
+            hits: search::Hits::default(),
+            words: search::Words::default(),
             touched: Mutex::default(),
             root,
             env,
@@ -86,7 +89,7 @@ impl Engine {
         let kept = match asked {
             Asked::Kept(text) => text,
             Asked::Make(ticket) => {
-                let told = self.make(&asks, request, &ticket.snapshot)?;
+                let told = self.make(&asks, &Telling::of(request), &ticket.snapshot)?;
                 let text: Arc<str> = format!("{}\n{}", self.raw_bytes(&told), told.json).into();
                 if basis.is_some() {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));

@@ -16,6 +16,7 @@ pub mod index;
 pub mod root;
 mod serve;
 pub mod settings;
+mod tour;
 pub mod usage;
 pub mod walk;
 pub mod watch;

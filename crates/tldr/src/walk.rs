@@ -195,6 +195,7 @@ fn look(root: &Path, entry: Result<DirEntry, ignore::Error>) -> Option<Entry> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "what happens to files here is the test itself")]
 mod tests {
     use std::fs;
     use std::os::unix::ffi::OsStrExt;

@@ -129,6 +129,7 @@ fn is_rule_file(name: &OsStr) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "what happens to files here is the test itself")]
 mod tests {
     use std::fs;
 

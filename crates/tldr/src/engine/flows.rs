@@ -1,6 +1,7 @@
 //! Control flow, data flow and slices: of one file, read and parsed when somebody asks.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 
 use code::flow;
@@ -8,9 +9,10 @@ use code::language::Language;
 use code::parse;
 use serde::Serialize;
 use serde_json::json;
-use wire::tldr::{Format, Refusal};
+use wire::tldr::Refusal;
 
-use super::answers::{Flow, Telling, Told};
+use super::answers::Flow;
+use super::telling::{Telling, Told};
 use super::{Engine, refuse};
 
 impl Engine {
@@ -27,28 +29,22 @@ impl Engine {
         let parsed = parse::parse(language, path, &source)
             .ok_or_else(|| refuse(format!("`{path}` is too long or no text")))?;
         match what {
-            Flow::Control => written(path, tell, &flow::control_flow(&parsed, function).map_err(said)?),
-            Flow::Data => written(path, tell, &flow::data_flow(&parsed, function).map_err(said)?),
+            Flow::Control => {
+                written(path, tell, &flow::control_flow(&parsed, function).map_err(|why| said(&why))?)
+            }
+            Flow::Data => written(path, tell, &flow::data_flow(&parsed, function).map_err(|why| said(&why))?),
             Flow::Slice(criterion) => {
-                written(path, tell, &flow::slice(&parsed, function, criterion).map_err(said)?)
+                written(path, tell, &flow::slice(&parsed, function, criterion).map_err(|why| said(&why))?)
             }
         }
     }
 }
 
-fn written<A: Serialize + std::fmt::Display>(
-    path: &str,
-    tell: &Telling,
-    answer: &A,
-) -> Result<Told, Box<Refusal>> {
-    let json = match tell.format() {
-        Format::Json => serde_json::to_string(answer).expect("answers have text for keys"),
-        Format::Text => json!({"text": answer.to_string()}).to_string(),
-    };
-    tell.whole(json, BTreeSet::from([path.to_owned()]))
+fn written<A: Serialize + Display>(path: &str, tell: &Telling, answer: &A) -> Result<Told, Box<Refusal>> {
+    tell.whole(answer, || answer.to_string(), BTreeSet::from([path.to_owned()]))
 }
 
-fn said(error: flow::FlowError) -> Box<Refusal> {
+fn said(error: &flow::FlowError) -> Box<Refusal> {
     let mut refusal = refuse(error.to_string());
     if let flow::FlowError::NotFound { near, .. } = error {
         refusal.data.insert("near".to_owned(), json!(near));

@@ -13,7 +13,7 @@ use kit::process::{Ended, Job, Keep, find, minimal_environment};
 use serde_json::json;
 use wire::tldr::Refusal;
 
-use super::answers::{Telling, Told};
+use super::telling::{Telling, Told};
 use super::{Engine, lock, refuse, refuse_with};
 use crate::{cache, checkers, walk};
 
