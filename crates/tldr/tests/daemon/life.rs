@@ -77,8 +77,11 @@ fn of_twenty_that_start_at_once_one_does() {
             command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap()
         })
         .collect();
-    let started =
-        starts.into_iter().map(|mut child| child.wait().unwrap()).filter(|status| status.success()).count();
+    let started = starts
+        .into_iter()
+        .map(|mut child| child.wait().unwrap())
+        .filter(std::process::ExitStatus::success)
+        .count();
     assert_eq!(started, 1);
     assert_eq!(rig.ask(&ping())["status"], "ok");
 }
