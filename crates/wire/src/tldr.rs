@@ -8,7 +8,7 @@ pub use reply::{
     AllSessionsSummary, Answer, DaemonResponse, DaemonStatus, DedupStats, FullStatus, HookStats, Notified,
     Refusal, SalsaCacheStats, SessionStats, SimpleStatus, Tracked,
 };
-pub use request::{DaemonCommand, Direction, Request, RequestError, SessionId};
+pub use request::{DaemonCommand, Direction, Format, Request, RequestError, SessionId};
 
 use crate::frame::Cap;
 

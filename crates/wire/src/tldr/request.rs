@@ -25,6 +25,17 @@ pub struct Request {
     pub max_tokens: Option<u64>,
     /// Only files of this language.
     pub lang: Option<String>,
+    pub format: Format,
+}
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    #[default]
+    Json,
+    /// For people: the answer is one text, under the key `text`.
+    Text,
 }
 
 /// What the daemon can be asked, with the parameters that are the command's own.
@@ -34,6 +45,8 @@ pub enum DaemonCommand {
     Ping,
     Status,
     Shutdown,
+    /// Forgets all that is known; the next question finds it out again.
+    Clear,
     Notify {
         file: PathBuf,
     },
@@ -130,10 +143,11 @@ pub enum Direction {
 
 impl DaemonCommand {
     /// Every command by its name, with the parameters that it cannot do without.
-    pub const TABLE: [(&str, &[&str]); 23] = [
+    pub const TABLE: [(&str, &[&str]); 24] = [
         ("ping", &[]),
         ("status", &[]),
         ("shutdown", &[]),
+        ("clear", &[]),
         ("notify", &["file"]),
         ("track", &["hook"]),
         ("warm", &[]),
@@ -176,7 +190,7 @@ impl From<serde_json::Error> for RequestError {
 
 impl Request {
     pub fn new(command: DaemonCommand) -> Request {
-        Request { command, session: None, max_tokens: None, lang: None }
+        Request { command, session: None, max_tokens: None, lang: None, format: Format::Json }
     }
 
     /// Reads one line. Parameters that no command knows are passed over.
@@ -205,8 +219,9 @@ impl Request {
         }
         let max_tokens = take(&mut fields, "max_tokens")?;
         let lang = take(&mut fields, "lang")?;
+        let format = take(&mut fields, "format")?.unwrap_or_default();
         let command = serde_json::from_value(Value::Object(fields))?;
-        Ok(Request { command, session, max_tokens, lang })
+        Ok(Request { command, session, max_tokens, lang, format })
     }
 }
 
@@ -221,6 +236,9 @@ impl Serialize for Request {
         }
         if let Some(lang) = &self.lang {
             fields["lang"] = lang.clone().into();
+        }
+        if self.format != Format::Json {
+            fields["format"] = serde_json::to_value(self.format).map_err(ser::Error::custom)?;
         }
         if let Value::Object(fields) = &mut fields {
             fields.retain(|_, value| !value.is_null());

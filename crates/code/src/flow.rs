@@ -1,0 +1,247 @@
+//! Control flow, data flow and slices of one function, from its syntax tree: lowered to one form for all languages,
+//! answered from that form alone. Nothing here knows files, projects or other functions.
+
+mod data;
+mod find;
+mod form;
+mod graph;
+mod lower;
+mod render;
+mod shape;
+mod slice;
+mod view;
+
+use tree_sitter::Node;
+
+use crate::language::Language;
+use crate::parse::Parsed;
+use find::Found;
+use form::Body;
+pub use graph::EdgeKind;
+use graph::Graph;
+use lower::Unit;
+pub use slice::Dependency;
+pub use view::{
+    BlockKind, ControlFlow, DataFlow, FlowBlock, FlowEdge, RefKind, Reference, Slice, SliceLine, ValueFlow,
+};
+
+/// The name of what runs when a file is loaded.
+pub const MODULE: &str = "<module>";
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FlowError {
+    #[error("control and data flow are not offered for {0}")]
+    Unsupported(&'static str),
+    #[error("function {function} not found{}", near_words(near))]
+    NotFound { function: String, near: Vec<String> },
+    #[error("function {function} exists {} times: {}; name it with its class, or add its line as in {}:{}",
+        candidates.len(), candidate_words(candidates), candidates[0].name, candidates[0].line)]
+    Ambiguous { function: String, candidates: Vec<Candidate> },
+    #[error("line {line} is outside of {function}, which is on lines {} to {}", lines.0, lines.1)]
+    Outside { function: String, line: usize, lines: (usize, usize) },
+    #[error("nothing runs at line {line} of {function}; the nearest lines are {}", number_words(near))]
+    NoStatement { function: String, line: usize, near: Vec<usize> },
+    #[error("variable {var} is not in {function}{}", near_words(near))]
+    NoVariable { function: String, var: String, near: Vec<String> },
+}
+
+/// One of several functions with the name asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    pub name: String,
+    pub line: usize,
+}
+
+/// What a slice is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Criterion {
+    pub line: usize,
+    pub direction: Direction,
+    /// Only what this variable carries; all of the line where it is not given.
+    pub var: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// What the line depends on.
+    Backward,
+    /// What depends on the line.
+    Forward,
+}
+
+/// Whether `language` can be asked here at all.
+pub fn supports(language: Language) -> bool {
+    use Language as L;
+    matches!(
+        language,
+        L::Python
+            | L::TypeScript
+            | L::JavaScript
+            | L::Go
+            | L::Rust
+            | L::Java
+            | L::C
+            | L::Cpp
+            | L::CSharp
+            | L::Ruby
+            | L::Php
+            | L::Lua
+            | L::Luau
+    )
+}
+
+/// The blocks of a function and the ways between them.
+pub fn control_flow(file: &Parsed<'_>, function: &str) -> Result<ControlFlow, FlowError> {
+    let lowered = Lowered::of(file, function)?;
+    Ok(view::control_flow(&lowered.name, &lowered.body, &lowered.graph, lowered.notes))
+}
+
+/// The control flow of every function of a file, each with the line it starts on.
+pub fn control_flows(file: &Parsed<'_>) -> Result<Vec<(Candidate, ControlFlow)>, FlowError> {
+    supported(file)?;
+    let found = find::functions(file);
+    let flow = |it: &Found<'_>| {
+        let lowered = Lowered::build(file, it.node, Unit::Function, it.name.clone(), (it.line, it.last_line));
+        view::control_flow(&lowered.name, &lowered.body, &lowered.graph, lowered.notes)
+    };
+    Ok(found.iter().map(|it| (candidate(it), flow(it))).collect())
+}
+
+/// Where the values of a function come from and go to.
+pub fn data_flow(file: &Parsed<'_>, function: &str) -> Result<DataFlow, FlowError> {
+    let lowered = Lowered::of(file, function)?;
+    let flows = data::flows(&lowered.body, &lowered.graph);
+    Ok(view::data_flow(&lowered.name, &lowered.body, &flows, lowered.notes))
+}
+
+/// The lines that a line depends on, or that depend on it.
+pub fn slice(file: &Parsed<'_>, function: &str, criterion: &Criterion) -> Result<Slice, FlowError> {
+    let lowered = Lowered::of(file, function)?;
+    let (body, graph, line) = (&lowered.body, &lowered.graph, criterion.line);
+    if line < lowered.lines.0 || line > lowered.lines.1 {
+        return Err(FlowError::Outside { function: lowered.name, line, lines: lowered.lines });
+    }
+    let steps = slice::steps_at(body, line);
+    if steps.is_empty() {
+        return Err(FlowError::NoStatement { near: around(body, line), function: lowered.name, line });
+    }
+    let deps = slice::Dependences::of(body, graph);
+    let seeds = match &criterion.var {
+        None => slice::Seeds { whole: steps, line, ..slice::Seeds::default() },
+        Some(var) => {
+            if !(0..body.vars.len()).any(|known| slice::is_named(body, known, var)) {
+                let names = body.vars.iter().filter(|it| !it.hidden).map(|it| it.name.as_str());
+                let near = find::near(names, var);
+                return Err(FlowError::NoVariable { function: lowered.name, var: var.clone(), near });
+            }
+            match criterion.direction {
+                Direction::Backward => slice::seeds_back(body, graph, &deps, &steps, var, line),
+                Direction::Forward => slice::seeds_on(body, &deps, &steps, var, line),
+            }
+        }
+    };
+    let lines = match criterion.direction {
+        Direction::Backward => deps.backward(body, seeds),
+        Direction::Forward => deps.forward(body, seeds),
+    };
+    Ok(view::slice(&lowered.name, criterion, file.source, lines, lowered.notes))
+}
+
+/// The functions of a file that can be asked about, with the line each starts on.
+pub fn functions(file: &Parsed<'_>) -> Vec<Candidate> {
+    find::functions(file).iter().map(candidate).collect()
+}
+
+struct Lowered {
+    name: String,
+    lines: (usize, usize),
+    body: Body,
+    graph: Graph,
+    notes: Vec<String>,
+}
+
+impl Lowered {
+    fn of(file: &Parsed<'_>, function: &str) -> Result<Self, FlowError> {
+        supported(file)?;
+        if function == MODULE {
+            let last = file.root().end_position().row + 1;
+            return Ok(Self::build(file, file.root(), Unit::Module, MODULE.to_owned(), (1, last)));
+        }
+        let all = find::functions(file);
+        let found = choose(&all, function)?;
+        let lines = (found.line, found.last_line);
+        Ok(Self::build(file, found.node, Unit::Function, found.name.clone(), lines))
+    }
+
+    fn build(file: &Parsed<'_>, node: Node<'_>, unit: Unit, name: String, lines: (usize, usize)) -> Self {
+        let mut body = lower::lower(file, node, unit);
+        let graph = graph::build(&body);
+        let mut notes = std::mem::take(&mut body.notes);
+        notes.extend(
+            graph.lost.iter().map(|label| format!("no label {label}: the jump to it is taken to leave")),
+        );
+        Self { name, lines, body, graph, notes }
+    }
+}
+
+fn supported(file: &Parsed<'_>) -> Result<(), FlowError> {
+    if supports(file.language) { Ok(()) } else { Err(FlowError::Unsupported(file.language.table().title)) }
+}
+
+/// The one function that `wanted` means; `name:line` picks among several.
+fn choose<'a, 't>(all: &'a [Found<'t>], wanted: &str) -> Result<&'a Found<'t>, FlowError> {
+    let (name, line) =
+        match wanted.rsplit_once(':').and_then(|(name, line)| Some((name, line.parse::<usize>().ok()?))) {
+            Some((name, line)) => (name, Some(line)),
+            None => (wanted, None),
+        };
+    let mut matching: Vec<&Found<'t>> = all
+        .iter()
+        .filter(|it| find::answers_to(&it.name, name) && line.is_none_or(|line| it.line == line))
+        .collect();
+    if matching.len() > 1 {
+        let exact: Vec<_> = matching.iter().copied().filter(|it| it.name == name).collect();
+        if exact.len() == 1 {
+            matching = exact;
+        }
+    }
+    match matching.as_slice() {
+        [] => {
+            let near = find::near(all.iter().map(|it| it.name.as_str()), name);
+            Err(FlowError::NotFound { function: wanted.to_owned(), near })
+        }
+        [only] => Ok(only),
+        several => Err(FlowError::Ambiguous {
+            function: wanted.to_owned(),
+            candidates: several.iter().map(|it| candidate(it)).collect(),
+        }),
+    }
+}
+
+fn candidate(found: &Found<'_>) -> Candidate {
+    Candidate { name: found.name.clone(), line: found.line }
+}
+
+/// The last line before and the first line after that something runs on.
+fn around(body: &Body, line: usize) -> Vec<usize> {
+    let lines = || body.steps.iter().map(|step| step.lines.0);
+    lines().filter(|it| *it < line).max().into_iter().chain(lines().filter(|it| *it > line).min()).collect()
+}
+
+fn near_words(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!("; near names: {}", near.join(", ")) }
+}
+
+fn candidate_words(candidates: &[Candidate]) -> String {
+    candidates.iter().map(|it| format!("{} (line {})", it.name, it.line)).collect::<Vec<_>>().join(", ")
+}
+
+fn number_words(numbers: &[usize]) -> String {
+    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+}
+
+#[cfg(test)]
+#[path = "flow/tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+//! Planted programs with known answers.
+
+use super::*;
+use crate::parse::parse;
+
+#[test]
+fn an_if_has_two_ways_and_a_join() {
+    let source = b"def f(a):\n    if a:\n        b = 1\n    else:\n        b = 2\n    return b\n";
+    let file = parse(Language::Python, "a.py", source).unwrap();
+    let cfg = control_flow(&file, "f").unwrap();
+    assert_eq!(cfg.cyclomatic_complexity, 2, "{cfg}");
+    assert_eq!(cfg.blocks.len(), 4, "{cfg}");
+    let back = slice(&file, "f", &Criterion { line: 6, direction: Direction::Backward, var: None }).unwrap();
+    assert_eq!(back.lines, [1, 2, 3, 5, 6], "{back}");
+}
+
+/// The function on which others lost lines, branches and definitions, and whose slices were nearly all of it.
+const FLOW: &str = "\
+def flow(a, b, items):
+    if a > b:
+        e = a
+    else:
+        e = b
+    try:
+        f = helper(e)
+    except ValueError:
+        f = 0
+    with open('x') as h:
+        h.write(f)
+    while f > 0:
+        f = f - 1
+        if f == 3:
+            break
+    return [x * f for x in items if x]
+";
+
+#[test]
+fn every_line_is_in_a_block_and_every_decision_counts() {
+    let file = parse(Language::Python, "a.py", FLOW.as_bytes()).unwrap();
+    let cfg = control_flow(&file, "flow").unwrap();
+    for line in (1..=16).filter(|line| *line != 4) {
+        assert!(cfg.blocks.iter().any(|it| it.lines[0] <= line && line <= it.lines[1]), "line {line}: {cfg}");
+    }
+    let targets: Vec<usize> = cfg.edges.iter().map(|it| it.to).collect();
+    assert!(cfg.blocks.iter().skip(1).all(|it| targets.contains(&it.id)), "{cfg}");
+    // One way through, `if`, `except`, `while`, `if`, and the loop of the comprehension.
+    assert_eq!(cfg.cyclomatic_complexity, 6, "{cfg}");
+}
+
+#[test]
+fn both_branches_and_a_guarded_body_define() {
+    let file = parse(Language::Python, "a.py", FLOW.as_bytes()).unwrap();
+    let dfg = data_flow(&file, "flow").unwrap();
+    let sees = |var: &str, line: usize| -> Vec<usize> {
+        dfg.edges.iter().filter(|it| it.var == var && it.use_line == line).map(|it| it.def_line).collect()
+    };
+    assert_eq!(sees("e", 7), [3, 5], "{dfg}");
+    assert_eq!(sees("f", 12), [7, 9, 13], "{dfg}");
+}
+
+#[test]
+fn a_slice_leaves_out_what_has_no_part_in_it() {
+    let file = parse(Language::Python, "a.py", FLOW.as_bytes()).unwrap();
+    let at = |line, var: Option<&str>| {
+        let criterion = Criterion { line, direction: Direction::Backward, var: var.map(str::to_owned) };
+        slice(&file, "flow", &criterion).unwrap().lines
+    };
+    assert_eq!(at(14, None), [1, 2, 3, 5, 7, 8, 9, 12, 13, 14], "neither the resource nor the break");
+    assert_eq!(at(7, Some("e")), [1, 2, 3, 5, 7]);
+    assert_eq!(at(16, Some("items")), [1, 16]);
+}
+
+#[test]
+fn a_field_is_not_its_neighbour() {
+    let source = b"def f(self):\n    self.a = 1\n    self.b = 2\n    x = self.a\n    self.go()\n    return self.a, x\n";
+    let file = parse(Language::Python, "a.py", source).unwrap();
+    let at = |line| {
+        slice(&file, "f", &Criterion { line, direction: Direction::Backward, var: None }).unwrap().lines
+    };
+    assert_eq!(at(4), [1, 2, 4]);
+    assert_eq!(at(6), [1, 2, 3, 4, 5, 6], "a method may have changed any field from any other");
+}
+
+#[test]
+fn a_closure_reads_where_it_is_called_and_writes_what_it_shares() {
+    let source = b"\
+def f(start):
+    total = start
+    step = 1
+    def add(n):
+        nonlocal total
+        total += n * step
+    step = 5
+    add(2)
+    return total
+";
+    let file = parse(Language::Python, "a.py", source).unwrap();
+    let back = slice(&file, "f", &Criterion { line: 9, direction: Direction::Backward, var: None }).unwrap();
+    assert_eq!(back.lines, [1, 2, 3, 4, 7, 8, 9], "{back}");
+}
+
+#[test]
+fn clean_up_runs_on_every_way_out() {
+    let source = b"\
+def f(xs):
+    for x in xs:
+        try:
+            if x:
+                return 1
+            if x is None:
+                continue
+        finally:
+            done()
+    last()
+";
+    let file = parse(Language::Python, "a.py", source).unwrap();
+    let cfg = control_flow(&file, "f").unwrap();
+    let finally = cfg.blocks.iter().find(|it| it.kind == BlockKind::Finally).unwrap().id;
+    let ways: Vec<EdgeKind> = cfg.edges.iter().filter(|it| it.from == finally).map(|it| it.kind).collect();
+    assert_eq!(ways, [EdgeKind::BackEdge, EdgeKind::Continue], "{cfg}");
+    assert!(cfg.exit_blocks.contains(&finally), "{cfg}");
+    assert_eq!(cfg.exit_blocks.len(), 2, "{cfg}");
+}

@@ -1,0 +1,90 @@
+//! PHP.
+
+use super::{Part, Reach, Role, Rule, Table, Tests};
+
+pub(super) static TABLE: Table = Table {
+    name: "php",
+    title: "PHP",
+    dialects: &[("php", grammar), ("phtml", grammar)],
+    rules: &[
+        ("function_definition", Rule::function().ty("return_type")),
+        ("method_declaration", Rule::function().ty("return_type")),
+        ("anonymous_function", Rule::lambda()),
+        ("arrow_function", Rule::lambda()),
+        ("class_declaration", CLASS),
+        ("interface_declaration", CLASS),
+        ("trait_declaration", Rule::class()),
+        ("enum_declaration", Rule::class().value_at(Part::Child("class_interface_clause"))),
+        ("namespace_definition", Rule::of(Role::Package).name("name").body("body")),
+        ("use_declaration", Rule::of(Role::Special)),
+        ("function_call_expression", Rule::call("function")),
+        ("member_call_expression", Rule::invoke("object", "name")),
+        ("nullsafe_member_call_expression", Rule::invoke("object", "name")),
+        ("scoped_call_expression", Rule::invoke("scope", "name")),
+        ("object_creation_expression", Rule::of(Role::New).ty_at(Part::Nth(0))),
+        ("member_access_expression", Rule::member("object", "name")),
+        ("nullsafe_member_access_expression", Rule::member("object", "name")),
+        ("scoped_property_access_expression", Rule::member("scope", "name")),
+        (
+            "class_constant_access_expression",
+            Rule::of(Role::Member).value_at(Part::Nth(0)).name_at(Part::Nth(1)),
+        ),
+        ("subscript_expression", Rule::of(Role::Index).value_at(Part::Nth(0))),
+        ("assignment_expression", Rule::assign("left", "right")),
+        ("property_declaration", Rule::of(Role::Declaration).ty("type")),
+        ("property_element", Rule::variable("name", "default_value")),
+        ("const_element", Rule::of(Role::Variable).name_at(Part::Nth(0)).value_at(Part::Nth(1))),
+        ("enum_case", Rule::of(Role::Variable).name("name")),
+        ("simple_parameter", Rule::parameter("name").ty("type").value("default_value")),
+        ("variadic_parameter", Rule::parameter("name").ty("type")),
+        ("property_promotion_parameter", Rule::parameter("name").ty("type").value("default_value")),
+        ("conditional_expression", Rule::of(Role::Either).name("body").value("alternative")),
+        ("parenthesized_expression", Rule::through()),
+        ("optional_type", Rule::through()),
+        ("named_type", Rule::through()),
+        ("union_type", Rule::of(Role::Either)),
+        ("return_statement", Rule::returns()),
+        ("name", Rule::of(Role::Identifier)),
+        ("qualified_name", Rule::of(Role::Identifier)),
+        ("variable_name", Rule::of(Role::Identifier)),
+        ("relative_scope", Rule::of(Role::Identifier)),
+        ("string", Rule::of(Role::Text)),
+        ("encapsed_string", Rule::of(Role::Text)),
+        ("comment", Rule::of(Role::Comment)),
+        ("attribute", Rule::of(Role::Decorator).value_at(Part::Nth(0))),
+        ("namespace_use_declaration", Rule::of(Role::Import)),
+        ("require_expression", Rule::of(Role::Import)),
+        ("require_once_expression", Rule::of(Role::Import)),
+        ("include_expression", Rule::of(Role::Import)),
+        ("include_once_expression", Rule::of(Role::Import)),
+    ],
+    self_names: &["$this", "self", "static"],
+    super_names: &["parent"],
+    constructors: &["__construct"],
+    reach: Reach::Package,
+    members_are_bare: false,
+    entry_points: &[
+        "__construct",
+        "__destruct",
+        "__get",
+        "__set",
+        "__call",
+        "__callStatic",
+        "__toString",
+        "__invoke",
+    ],
+    tests: Tests {
+        file_starts: &[],
+        file_ends: &["Test"],
+        function_starts: &["test"],
+        marks: &["Test"],
+        runner: &["vendor/bin/phpunit"],
+    },
+};
+
+const CLASS: Rule =
+    Rule::class().value_at(Part::Child("base_clause")).ty_at(Part::Child("class_interface_clause"));
+
+fn grammar() -> tree_sitter::Language {
+    tree_sitter_php::LANGUAGE_PHP.into()
+}

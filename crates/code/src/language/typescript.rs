@@ -1,0 +1,87 @@
+//! TypeScript, with and without tags in it.
+
+use super::javascript::TESTS;
+use super::{Part, Reach, Role, Rule, Table};
+
+pub(super) static TABLE: Table = Table {
+    name: "typescript",
+    title: "TypeScript",
+    dialects: &[("ts", plain), ("tsx", tagged), ("mts", plain), ("cts", plain)],
+    rules: &[
+        ("function_declaration", Rule::function().ty("return_type")),
+        ("generator_function_declaration", Rule::function().ty("return_type")),
+        ("function_signature", Rule::function().ty("return_type")),
+        ("method_definition", Rule::function().ty("return_type")),
+        ("method_signature", Rule::function().ty("return_type")),
+        ("abstract_method_signature", Rule::function().ty("return_type")),
+        ("function_expression", Rule::lambda().name("name").ty("return_type")),
+        ("generator_function", Rule::lambda().name("name").ty("return_type")),
+        ("arrow_function", Rule::lambda().ty("return_type")),
+        ("class_declaration", Rule::class().value_at(Part::Child("class_heritage"))),
+        ("abstract_class_declaration", Rule::class().value_at(Part::Child("class_heritage"))),
+        ("class", Rule::class().value_at(Part::Child("class_heritage"))),
+        ("interface_declaration", Rule::class().value_at(Part::Child("extends_type_clause"))),
+        ("enum_declaration", Rule::class()),
+        ("internal_module", Rule::of(Role::Namespace).name("name").body("body")),
+        ("module", Rule::of(Role::Namespace).name("name").body("body")),
+        ("call_expression", Rule::call("function")),
+        ("new_expression", Rule::of(Role::New).ty("constructor").params("arguments")),
+        ("member_expression", Rule::member("object", "property")),
+        ("nested_type_identifier", Rule::member("module", "name")),
+        ("subscript_expression", Rule::of(Role::Index).value("object")),
+        ("generic_type", Rule::of(Role::Index).value("name")),
+        ("array_type", Rule::of(Role::Collection)),
+        ("assignment_expression", Rule::assign("left", "right")),
+        ("variable_declarator", Rule::variable("name", "value").ty("type")),
+        ("public_field_definition", Rule::variable("name", "value").ty("type")),
+        ("property_signature", Rule::of(Role::Variable).name("name").ty("type")),
+        ("type_alias_declaration", Rule::variable("name", "value")),
+        ("required_parameter", Rule::parameter("pattern").ty("type").value("value")),
+        ("optional_parameter", Rule::parameter("pattern").ty("type").value("value")),
+        ("pair", Rule::of(Role::Pair).name("key").value("value")),
+        ("for_in_statement", Rule::of(Role::Loop).name("left").value("right")),
+        ("return_statement", Rule::returns()),
+        ("ternary_expression", Rule::of(Role::Either).name("consequence").value("alternative")),
+        ("binary_expression", Rule::of(Role::Either).name("left").value("right")),
+        ("union_type", Rule::of(Role::Either)),
+        ("intersection_type", Rule::of(Role::Either)),
+        ("object", Rule::of(Role::Object)),
+        ("array", Rule::of(Role::Collection)),
+        ("as_expression", Rule::of(Role::Cast).value_at(Part::Nth(0)).ty_at(Part::Nth(1))),
+        ("satisfies_expression", Rule::through()),
+        ("parenthesized_expression", Rule::through()),
+        ("parenthesized_type", Rule::through()),
+        ("await_expression", Rule::through()),
+        ("non_null_expression", Rule::through()),
+        ("type_annotation", Rule::through().role(Role::Type)),
+        ("readonly_type", Rule::through()),
+        ("identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
+        ("property_identifier", Rule::of(Role::Identifier)),
+        ("private_property_identifier", Rule::of(Role::Identifier)),
+        ("shorthand_property_identifier", Rule::of(Role::Identifier)),
+        ("this", Rule::of(Role::SelfWord)),
+        ("super", Rule::of(Role::SuperWord)),
+        ("string", Rule::of(Role::Text)),
+        ("template_string", Rule::of(Role::Text)),
+        ("comment", Rule::of(Role::Comment)),
+        ("decorator", Rule::of(Role::Decorator).value_at(Part::Nth(0))),
+        ("import_statement", Rule::of(Role::Import)),
+        ("export_statement", Rule::of(Role::Export)),
+    ],
+    self_names: &[],
+    super_names: &[],
+    constructors: &["constructor"],
+    reach: Reach::File,
+    members_are_bare: false,
+    entry_points: &["main"],
+    tests: TESTS,
+};
+
+fn plain() -> tree_sitter::Language {
+    tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into()
+}
+
+fn tagged() -> tree_sitter::Language {
+    tree_sitter_typescript::LANGUAGE_TSX.into()
+}

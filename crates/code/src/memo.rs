@@ -1,0 +1,269 @@
+//! Answers that are kept until something they stand on changes. Three layers: the facts of a file are the input; what
+//! a file's uses mean stands on what those uses were looked up in; the graph stands on all of that. A layer that comes
+//! out the same as before stops the wave there. The counters count every cell of the second layer and every answer.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::facts::Facts;
+use crate::graph::Graph;
+use crate::project::{FileId, Files};
+use crate::resolve::{self, Resolution};
+
+/// What the memo did since it was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counters {
+    /// Cells that were asked for and still held.
+    pub hits: u64,
+    /// Cells that were asked for and were not there.
+    pub misses: u64,
+    /// Cells that a change made stale.
+    pub invalidations: u64,
+    /// Stale cells that were computed again.
+    pub recomputations: u64,
+}
+
+/// What the memo knows at one moment. Cheap to clone; a question is asked of one snapshot from beginning to end.
+#[derive(Clone, Default)]
+pub struct Snapshot {
+    pub files: Arc<Files>,
+    pub graph: Arc<Graph>,
+}
+
+/// The memo: facts in, snapshots and kept answers out.
+#[derive(Default)]
+pub struct Memo {
+    files: Arc<Files>,
+    cells: HashMap<FileId, Cell>,
+    graph: Arc<Graph>,
+    answers: HashMap<String, Kept>,
+    answer_bytes: usize,
+    counters: Counters,
+    log: VecDeque<String>,
+    /// Counts the states of any file's facts.
+    facts_revision: u64,
+    /// The count at which each file last changed.
+    revisions: HashMap<Arc<str>, u64>,
+    dirty: bool,
+}
+
+/// What a file's uses mean, and with which facts that was found out.
+struct Cell {
+    facts: Arc<Facts>,
+    resolution: Arc<Resolution>,
+    digest: u64,
+}
+
+/// An answer and what it was true for.
+struct Kept {
+    text: Arc<str>,
+    stamp: Stamp,
+}
+
+/// What an answer stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Stamp {
+    File(u64),
+    Graph(u64),
+    All(u64),
+    Given(u128),
+}
+
+/// What an answer will be asked again for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Basis<'a> {
+    /// One file's facts.
+    File(&'a str),
+    /// Who uses whom, and where definitions are.
+    Graph,
+    /// Everything that any file says, documentation included.
+    Facts,
+    /// What only the caller can see, such as which files there are: a digest of it.
+    Given(u128),
+}
+
+/// What the memo says to a question.
+pub enum Asked {
+    Kept(Arc<str>),
+    /// It has to be made, which can be done without holding the memo, and given to [`Memo::keep`].
+    Make(Ticket),
+}
+
+/// The right to have an answer kept.
+pub struct Ticket {
+    key: String,
+    stamp: Stamp,
+    /// What the answer has to be about.
+    pub snapshot: Snapshot,
+}
+
+/// More answers than this are not kept, nor more of them than so many bytes: then all are forgotten, which costs each of
+/// them once more.
+const ANSWERS: usize = 1000;
+const ANSWER_BYTES: usize = 64 << 20;
+
+/// The log keeps this many of the last events.
+const LOG: usize = 4096;
+
+impl Memo {
+    /// Takes new facts for files that changed, and forgets those that are gone. Facts equal to the old ones are no
+    /// change.
+    pub fn update(&mut self, changes: Vec<(Arc<str>, Option<Arc<Facts>>)>) {
+        let real: Vec<_> = changes
+            .into_iter()
+            .filter(|(path, facts)| {
+                let old = self.files.find(path).and_then(|id| self.files.entry(id)).map(|entry| &entry.facts);
+                old != facts.as_ref()
+            })
+            .collect();
+        if real.is_empty() {
+            return;
+        }
+        self.facts_revision += 1;
+        self.dirty = true;
+        for (path, _) in &real {
+            self.note("changed", path);
+            self.revisions.insert(Arc::clone(path), self.facts_revision);
+        }
+        self.files = Arc::new(self.files.with(real));
+    }
+
+    /// The state now, with everything that changed worked out again.
+    pub fn snapshot(&mut self) -> Snapshot {
+        if self.dirty {
+            self.resolve();
+            self.dirty = false;
+        }
+        Snapshot { files: Arc::clone(&self.files), graph: Arc::clone(&self.graph) }
+    }
+
+    /// The kept answer under `key`, or the one that `compute` gives, kept from now on.
+    pub fn answer(
+        &mut self,
+        key: &str,
+        basis: Basis<'_>,
+        compute: impl FnOnce(&Snapshot) -> String,
+    ) -> Arc<str> {
+        match self.ask(key, basis) {
+            Asked::Kept(text) => text,
+            Asked::Make(ticket) => {
+                let text: Arc<str> = compute(&ticket.snapshot).into();
+                self.keep(ticket, Arc::clone(&text));
+                text
+            }
+        }
+    }
+
+    /// The kept answer under `key`, or the right to make it.
+    pub fn ask(&mut self, key: &str, basis: Basis<'_>) -> Asked {
+        let snapshot = self.snapshot();
+        let stamp = self.stamp(basis);
+        match self.answers.get(key) {
+            Some(kept) if kept.stamp == stamp => {
+                self.counters.hits += 1;
+                return Asked::Kept(Arc::clone(&kept.text));
+            }
+            Some(_) => {
+                self.counters.invalidations += 1;
+                self.counters.recomputations += 1;
+            }
+            None => self.counters.misses += 1,
+        }
+        self.note("computed", key);
+        Asked::Make(Ticket { key: key.to_owned(), stamp, snapshot })
+    }
+
+    /// The right to make an answer that is not looked for, and need not be kept.
+    pub fn ticket(&mut self, key: &str) -> Ticket {
+        Ticket { key: key.to_owned(), stamp: Stamp::All(self.facts_revision), snapshot: self.snapshot() }
+    }
+
+    /// Whether it was never told of a file.
+    pub fn is_new(&self) -> bool {
+        self.facts_revision == 0
+    }
+
+    pub fn keep(&mut self, ticket: Ticket, text: Arc<str>) {
+        self.answer_bytes += text.len();
+        if self.answers.len() >= ANSWERS || self.answer_bytes > ANSWER_BYTES {
+            self.answers.clear();
+            self.answer_bytes = text.len();
+        }
+        let old = self.answers.insert(ticket.key, Kept { text, stamp: ticket.stamp });
+        self.answer_bytes -= old.map_or(0, |old| old.text.len());
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What was computed or changed since the last time, oldest first.
+    pub fn take_log(&mut self) -> Vec<String> {
+        self.log.drain(..).collect()
+    }
+
+    /// Forgets every answer and every cell; the facts stay.
+    pub fn clear(&mut self) {
+        self.answers.clear();
+        self.answer_bytes = 0;
+        self.cells.clear();
+        self.dirty = true;
+    }
+
+    fn stamp(&self, basis: Basis<'_>) -> Stamp {
+        match basis {
+            Basis::File(path) => Stamp::File(self.revisions.get(path).copied().unwrap_or(0)),
+            Basis::Graph => Stamp::Graph(self.graph.revision),
+            Basis::Facts => Stamp::All(self.facts_revision),
+            Basis::Given(digest) => Stamp::Given(digest),
+        }
+    }
+
+    /// Works out again what the uses of a file mean, where something they stand on changed.
+    fn resolve(&mut self) {
+        let ids: Vec<FileId> = self.files.each().map(|(id, _)| id).collect();
+        self.cells.retain(|id, _| self.files.entry(*id).is_some());
+        let mut stale = Vec::new();
+        for id in ids {
+            let entry = self.files.entry(id).expect("listed");
+            match self.cells.get(&id) {
+                Some(cell)
+                    if Arc::ptr_eq(&cell.facts, &entry.facts)
+                        && cell.resolution.reads.hold(&self.files, id) =>
+                {
+                    self.counters.hits += 1;
+                }
+                Some(_) => {
+                    self.counters.invalidations += 1;
+                    self.counters.recomputations += 1;
+                    stale.push(id);
+                }
+                None => {
+                    self.counters.misses += 1;
+                    stale.push(id);
+                }
+            }
+        }
+        let files = &self.files;
+        let fresh: Vec<_> = stale.par_iter().map(|id| (*id, resolve::resolve(files, *id))).collect();
+        for (id, resolution) in fresh {
+            let entry = self.files.entry(id).expect("listed");
+            let (facts, path) = (Arc::clone(&entry.facts), Arc::clone(&entry.path));
+            self.note("resolved", &path);
+            let digest = resolve::digest(&resolution, &facts);
+            self.cells.insert(id, Cell { facts, resolution: Arc::new(resolution), digest });
+        }
+        let parts = self.cells.iter().map(|(id, cell)| (*id, Arc::clone(&cell.resolution), cell.digest));
+        self.graph = self.graph.next(parts);
+    }
+
+    fn note(&mut self, event: &str, what: &str) {
+        if self.log.len() == LOG {
+            self.log.pop_front();
+        }
+        self.log.push_back(format!("{event} {what}"));
+    }
+}

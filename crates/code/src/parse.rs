@@ -1,0 +1,87 @@
+//! Bytes to a syntax tree. Total: whatever the bytes are, there is a tree, with error nodes where the text makes no
+//! sense. Nothing here knows what a tree is read for.
+
+use std::cell::RefCell;
+
+use tree_sitter::{Node, Parser, Tree};
+
+use crate::language::{Kinds, Language};
+
+/// A file we do not read: a generated or data file of this size says nothing about a program, and its tree would cost
+/// some forty times as much memory.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// A source text and its tree.
+pub struct Parsed<'s> {
+    pub language: Language,
+    pub source: &'s [u8],
+    pub kinds: &'static Kinds,
+    tree: Tree,
+}
+
+/// Parses `source`, which is the file `path`. `None` for a text longer than [`MAX_BYTES`] or with a NUL byte in it:
+/// that is no program.
+pub fn parse<'s>(language: Language, path: &str, source: &'s [u8]) -> Option<Parsed<'s>> {
+    thread_local! {
+        // A parser keeps its stacks between files; making one for each costs a tenth of a small file's parse.
+        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+    }
+    if source.len() > MAX_BYTES || source.contains(&0) {
+        return None;
+    }
+    let kinds = Kinds::of(language, path);
+    let tree = PARSER.with_borrow_mut(|parser| {
+        parser.set_language(kinds.grammar()).expect("a linked grammar has the library's version");
+        parser.parse(source, None)
+    })?;
+    Some(Parsed { language, source, kinds, tree })
+}
+
+impl<'s> Parsed<'s> {
+    pub fn root(&self) -> Node<'_> {
+        self.tree.root_node()
+    }
+
+    /// The text of a node; what is no UTF-8 in it is replaced.
+    pub fn text(&self, node: Node<'_>) -> std::borrow::Cow<'s, str> {
+        String::from_utf8_lossy(&self.source[node.byte_range()])
+    }
+}
+
+/// The 1-based line a node starts on.
+pub fn line(node: Node<'_>) -> u32 {
+    u32::try_from(node.start_position().row).unwrap_or(u32::MAX - 1) + 1
+}
+
+/// The 1-based line of a node's last character.
+pub fn last_line(node: Node<'_>) -> u32 {
+    let end = node.end_position();
+    // A node that ends at the very start of a line ends with the line before.
+    let row = if end.column == 0 && end.row > node.start_position().row { end.row - 1 } else { end.row };
+    u32::try_from(row).unwrap_or(u32::MAX - 1) + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_bytes_have_a_tree_or_are_refused() {
+        let deep = "(".repeat(200_000);
+        for language in Language::ALL {
+            let path = format!("a.{}", language.table().dialects[0].0);
+            for source in [b"".as_slice(), b"\xff\xfe(", b"\r\n\r", deep.as_bytes()] {
+                let parsed = parse(language, &path, source).expect("a tree");
+                assert!(parsed.root().end_byte() <= source.len());
+            }
+            assert!(parse(language, &path, b"a\0b").is_none());
+        }
+    }
+
+    #[test]
+    fn lines_count_from_one_and_end_with_the_last_character() {
+        let parsed = parse(Language::Python, "a.py", b"\ndef f():\n    pass\n\n").expect("a tree");
+        let function = parsed.root().named_child(0).expect("a function");
+        assert_eq!((line(function), last_line(function)), (2, 3));
+    }
+}

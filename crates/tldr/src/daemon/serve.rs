@@ -1,0 +1,120 @@
+//! Taking calls: one thread accepts, each caller has one of its own and may ask as often as it likes. Everything that
+//! arrives is answered, what cannot be read too. Never knows what a question means.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use wire::Deadline;
+use wire::frame::{FrameError, Line, LineReader};
+use wire::tldr::{DaemonResponse, REQUEST_CAP};
+use wire::transport::{Connection, Listener};
+
+/// As many callers at once; who comes then waits in the system's queue until one of them goes.
+const CALLERS: usize = 128;
+/// A caller that says nothing whole for so long has gone, as far as we are concerned. Calling again costs it nothing.
+const SILENCE: Duration = Duration::from_secs(30);
+/// How long a caller may take to read an answer. One that never reads costs this and nothing more.
+const READING: Duration = Duration::from_secs(10);
+/// How often a waiting thread looks whether it is over.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long answers that are being made may take when the daemon ends.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Grammars and queries walk without recursion; JSON of 128 levels is the deepest that is read.
+const STACK: usize = 1 << 20;
+
+/// What a caller says becomes what it is answered.
+pub(super) trait Answering: Send + Sync + 'static {
+    /// One whole line, without its newline; gives another, with it.
+    fn answer(&self, line: &str) -> Vec<u8>;
+}
+
+/// Takes calls until `stopping`, then lets those who were heard have their answer.
+pub(super) fn serve<L: Listener>(listener: &L, service: &Arc<impl Answering>, stopping: &Arc<AtomicBool>)
+where
+    L::Connection: Connection + 'static,
+{
+    let callers = Arc::new(AtomicUsize::new(0));
+    while !stopping.load(Ordering::SeqCst) {
+        if callers.load(Ordering::SeqCst) >= CALLERS {
+            pause();
+            continue;
+        }
+        match listener.accept(Deadline::after(LOOK)) {
+            Ok(Some(connection)) => receive(connection, service, stopping, &callers),
+            Ok(None) => {}
+            // A stranger, who is not served; or no more descriptors, which is better in a moment.
+            Err(_) => pause(),
+        }
+    }
+    let over = Instant::now();
+    while callers.load(Ordering::SeqCst) > 0 && over.elapsed() < LAST_WORDS {
+        pause();
+    }
+}
+
+fn receive<C: Connection + 'static>(
+    connection: C,
+    service: &Arc<impl Answering>,
+    stopping: &Arc<AtomicBool>,
+    callers: &Arc<AtomicUsize>,
+) {
+    let (service, stopping, guard) = (Arc::clone(service), Arc::clone(stopping), Guard::new(callers));
+    // Without a thread for it the connection is closed, and the caller answers itself.
+    let _ = thread::Builder::new().name("caller".to_owned()).stack_size(STACK).spawn(move || {
+        let _guard = guard;
+        // A caller that breaks off is the caller's business.
+        let _ = attend(connection, &*service, &stopping);
+    });
+}
+
+fn attend<C: Connection>(connection: C, service: &impl Answering, stopping: &AtomicBool) -> io::Result<()> {
+    let mouth = connection.try_clone()?;
+    connection.set_read_timeout(LOOK)?;
+    let mut lines = LineReader::new(connection, REQUEST_CAP);
+    let mut silence = Deadline::after(SILENCE);
+    loop {
+        let answer = match lines.next_line_by(Deadline::after(LOOK)) {
+            Ok(Some(Line::Whole(line))) => service.answer(&line),
+            // Half a question at the end of a stream is one by somebody who left the newline out.
+            Ok(Some(Line::Torn(line))) => service.answer(&line),
+            Ok(None) => return Ok(()),
+            Err(FrameError::DeadlinePassed) if silence.passed() || stopping.load(Ordering::SeqCst) => {
+                return Ok(());
+            }
+            Err(FrameError::DeadlinePassed) => continue,
+            Err(FrameError::Io(error)) => return Err(error),
+            Err(error) => refusal(&error),
+        };
+        mouth.send_within(&answer, Deadline::after(READING)).map_err(io::Error::other)?;
+        silence = Deadline::after(SILENCE);
+    }
+}
+
+fn refusal(error: &FrameError) -> Vec<u8> {
+    let refusal = DaemonResponse::error(format!("invalid IPC message: {error}"));
+    wire::frame::to_line(&refusal).expect("words are JSON")
+}
+
+/// One caller, counted until its thread ends, however it ends.
+struct Guard(Arc<AtomicUsize>);
+
+impl Guard {
+    fn new(callers: &Arc<AtomicUsize>) -> Guard {
+        callers.fetch_add(1, Ordering::SeqCst);
+        Guard(Arc::clone(callers))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the poll with a deadline")]
+fn pause() {
+    thread::sleep(Duration::from_millis(5));
+}

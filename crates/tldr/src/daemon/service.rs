@@ -1,0 +1,242 @@
+//! What the daemon does with a line: reads the request, has it answered, counts it. Knows no socket.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kit::invocation::{Clock, Environment};
+use kit::log::Log;
+use kit::{Failure, Places, text};
+use wire::frame::to_line;
+use wire::tldr::{
+    DaemonCommand, DaemonResponse, DaemonStatus, FullStatus, Notified, Request, SessionId, SimpleStatus,
+    Tracked,
+};
+
+use super::serve::Answering;
+use super::statistics::{Statistics, Tokens};
+use crate::cache;
+use crate::engine::{Answered, Engine};
+use crate::index::Lifetime;
+use crate::root::Root;
+use crate::settings::Settings;
+use crate::usage::{self, Increment};
+
+/// How often the daemon looks whether it is still needed.
+const LOOK: Duration = Duration::from_millis(500);
+
+pub(super) struct Service {
+    root: Root,
+    places: Places,
+    settings: Settings,
+    clock: Clock,
+    log: Log,
+    engine: Arc<Engine>,
+    began: Instant,
+    asked: Mutex<Instant>,
+    statistics: Mutex<Statistics>,
+    dirty: Mutex<Dirty>,
+    indexing: AtomicBool,
+    stopping: Arc<AtomicBool>,
+}
+
+/// Files that we were told about since the last look at everything.
+#[derive(Debug, Default)]
+struct Dirty {
+    files: std::collections::BTreeSet<PathBuf>,
+}
+
+impl Service {
+    pub(super) fn new(
+        root: Root,
+        places: Places,
+        settings: Settings,
+        env: Environment,
+        clock: Clock,
+        stopping: Arc<AtomicBool>,
+    ) -> Service {
+        let log = Log::of("tldr", &places);
+        for warning in &settings.warnings {
+            let _ = log.record(clock.unix_ms(), "settings", &[("warning", warning)]);
+        }
+        Service {
+            engine: Arc::new(Engine::open(root.clone(), &settings, env, Lifetime::Long)),
+            root,
+            places,
+            settings,
+            clock,
+            log,
+            began: Instant::now(),
+            asked: Mutex::new(Instant::now()),
+            statistics: Mutex::default(),
+            dirty: Mutex::default(),
+            indexing: AtomicBool::new(true),
+            stopping,
+        }
+    }
+
+    /// Indexes what there is, and from then on looks now and then whether anybody still needs us.
+    pub(super) fn work_in_background(self: &Arc<Service>) {
+        let service = Arc::clone(self);
+        // Without it the first question does the work.
+        let _ = thread::Builder::new().name("index".to_owned()).spawn(move || {
+            service.engine.refresh();
+            service.indexing.store(false, Ordering::SeqCst);
+            while !service.stopping.load(Ordering::SeqCst) {
+                if service.is_alone() {
+                    service.stopping.store(true, Ordering::SeqCst);
+                }
+                pause(LOOK.min(service.settings.idle_timeout));
+            }
+        });
+    }
+
+    /// Nobody asks any more, or there is nothing left to ask about.
+    fn is_alone(&self) -> bool {
+        lock(&self.asked).elapsed() >= self.settings.idle_timeout || !self.root.path().is_dir()
+    }
+
+    /// Writes down what was counted and learned. A project that is gone keeps nothing.
+    pub(super) fn end(&self) -> Result<(), Failure> {
+        let increments = lock(&self.statistics).flush(self.clock.unix_ms());
+        self.write_down(increments);
+        if self.root.path().is_dir() {
+            cache::write_statistics(&self.root, &self.engine.memo())?;
+            self.engine.persist()?;
+        }
+        Ok(())
+    }
+
+    fn respond(self: &Service, request: &Request) -> Answered {
+        let said = |response: DaemonResponse| Answered::of(&response);
+        match &request.command {
+            DaemonCommand::Ping => said(DaemonResponse::Status(SimpleStatus {
+                status: "ok".to_owned(),
+                message: None,
+                project: Some(self.root.path().to_owned()),
+            })),
+            DaemonCommand::Status => said(self.status(request.session.as_ref())),
+            DaemonCommand::Shutdown => {
+                self.stopping.store(true, Ordering::SeqCst);
+                said(DaemonResponse::status("shutting_down"))
+            }
+            DaemonCommand::Clear => {
+                self.engine.forget();
+                said(DaemonResponse::status("ok"))
+            }
+            DaemonCommand::Notify { file } => said(self.notify(file)),
+            DaemonCommand::Track { hook, success, metrics } => {
+                let now = self.clock.unix_ms();
+                let (total, flushed) = lock(&self.statistics).tracked(hook, *success, metrics, now);
+                let is_flushed = flushed.is_some();
+                self.write_down(flushed.unwrap_or_default());
+                let tracked = Tracked { hook: hook.clone(), total_invocations: total, flushed: is_flushed };
+                said(DaemonResponse::Track(tracked))
+            }
+            _ => self.engine.answer(request),
+        }
+    }
+
+    fn status(&self, session: Option<&SessionId>) -> DaemonResponse {
+        let uptime = self.began.elapsed();
+        let statistics = lock(&self.statistics);
+        let status = match (self.stopping.load(Ordering::SeqCst), self.indexing.load(Ordering::SeqCst)) {
+            (true, _) => DaemonStatus::ShuttingDown,
+            (false, true) => DaemonStatus::Indexing,
+            (false, false) => DaemonStatus::Ready,
+        };
+        DaemonResponse::FullStatus(Box::new(FullStatus {
+            status,
+            uptime: (uptime.as_secs_f64() * 1000.0).round() / 1000.0,
+            uptime_human: human(uptime),
+            files: self.engine.files(),
+            project: self.root.path().to_owned(),
+            salsa_stats: self.engine.memo(),
+            dedup_stats: Some(self.engine.dedup()),
+            session_stats: session.and_then(|id| statistics.session(id).cloned()),
+            all_sessions: statistics.all(),
+            hook_stats: statistics.hooks().clone(),
+        }))
+    }
+
+    fn notify(&self, file: &Path) -> DaemonResponse {
+        self.engine.changed(file);
+        let threshold = self.settings.auto_reindex_threshold;
+        let mut dirty = lock(&self.dirty);
+        dirty.files.insert(file.to_owned());
+        let dirty_count = dirty.files.len();
+        let reindex_triggered = dirty_count >= threshold;
+        if reindex_triggered {
+            dirty.files.clear();
+            self.reindex();
+        }
+        DaemonResponse::Notify(Notified { dirty_count, threshold, reindex_triggered })
+    }
+
+    /// Looks at everything on a thread of its own; questions go on meanwhile and are right either way.
+    fn reindex(&self) {
+        let engine = Arc::clone(&self.engine);
+        let _ = thread::Builder::new().name("reindex".to_owned()).spawn(move || engine.reindex());
+    }
+
+    fn write_down(&self, increments: Vec<Increment>) {
+        let project = self.root.path().to_string_lossy();
+        let increments: Vec<Increment> = increments
+            .into_iter()
+            .map(|line| Increment { project: project.clone().into_owned(), ..line })
+            .collect();
+        if let Err(failure) = usage::record(&self.places, &increments) {
+            let _ = self.log.record(self.clock.unix_ms(), "usage", &[("error", &failure.to_string())]);
+        }
+    }
+
+    fn count(&self, request: &Request, raw_bytes: u64, reply_bytes: usize) {
+        let is_question = !matches!(
+            request.command,
+            DaemonCommand::Ping
+                | DaemonCommand::Status
+                | DaemonCommand::Shutdown
+                | DaemonCommand::Clear
+                | DaemonCommand::Notify { .. }
+                | DaemonCommand::Track { .. }
+        );
+        if is_question {
+            let tokens = Tokens { raw: text::tokens(raw_bytes), ours: text::tokens(reply_bytes as u64) };
+            let now = self.clock.unix_ms();
+            let increments = lock(&self.statistics).asked(request.session.as_ref(), tokens, now);
+            self.write_down(increments);
+        }
+    }
+}
+
+impl Answering for Service {
+    fn answer(&self, line: &str) -> Vec<u8> {
+        *lock(&self.asked) = Instant::now();
+        let request = match Request::parse(line) {
+            Ok(request) => request,
+            Err(error) => return to_line(&DaemonResponse::error(error.to_string())).expect("words are JSON"),
+        };
+        let answered = self.respond(&request);
+        let mut line = answered.line.into_bytes();
+        line.push(b'\n');
+        self.count(&request, answered.raw_bytes, line.len());
+        line
+    }
+}
+
+/// As `1h 0m 0s`.
+pub(super) fn human(uptime: Duration) -> String {
+    let seconds = uptime.as_secs();
+    format!("{}h {}m {}s", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the poll with a deadline")]
+fn pause(time: Duration) {
+    thread::sleep(time);
+}

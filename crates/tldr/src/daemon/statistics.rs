@@ -1,0 +1,197 @@
+//! Who asked how much, and what hooks did. Pure: says when something should be written down, and does not write.
+
+use std::collections::BTreeMap;
+
+use wire::tldr::{AllSessionsSummary, HookStats, SessionId, SessionStats};
+
+use crate::usage::Increment;
+
+/// As many requests are written down at once.
+const REQUESTS: u64 = 10;
+/// As many calls of hooks are.
+const HOOK_CALLS: u64 = 5;
+/// More conversations than one daemon lives to see; beyond it the one that asked least recently is only in the sums.
+const MOST: usize = 1000;
+/// How much of a session's name tells it from others.
+const NAME: usize = 8;
+
+#[derive(Debug, Default)]
+pub(super) struct Statistics {
+    sessions: BTreeMap<String, Session>,
+    hooks: BTreeMap<String, HookStats>,
+    all: AllSessionsSummary,
+    /// What was not written down yet, by session.
+    pending: BTreeMap<String, Increment>,
+    requests: u64,
+    hook_calls: u64,
+}
+
+#[derive(Debug)]
+struct Session {
+    stats: SessionStats,
+    last: u64,
+}
+
+/// What one answer cost and what the files behind it would have cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tokens {
+    pub(super) raw: u64,
+    pub(super) ours: u64,
+}
+
+impl Statistics {
+    /// Counts a request. What comes back is to be written down now.
+    pub(super) fn asked(&mut self, session: Option<&SessionId>, tokens: Tokens, now: i64) -> Vec<Increment> {
+        let name: String = session.map_or(String::new(), |id| id.0.chars().take(NAME).collect());
+        self.all.total_requests += 1;
+        self.all.total_raw_tokens += tokens.raw;
+        self.all.total_tldr_tokens += tokens.ours;
+        if !name.is_empty() {
+            self.remember(&name, tokens, now);
+        }
+        let pending = self.pending.entry(name.clone()).or_default();
+        pending.session_id = name;
+        pending.requests += 1;
+        pending.raw_tokens += tokens.raw;
+        pending.tldr_tokens += tokens.ours;
+        self.requests += 1;
+        if self.requests >= REQUESTS { self.flush(now) } else { Vec::new() }
+    }
+
+    fn remember(&mut self, name: &str, tokens: Tokens, now: i64) {
+        if self.sessions.len() >= MOST
+            && !self.sessions.contains_key(name)
+            && let Some(oldest) =
+                self.sessions.iter().min_by_key(|(_, s)| s.last).map(|(name, _)| name.clone())
+        {
+            self.sessions.remove(&oldest);
+        }
+        let session = self.sessions.entry(name.to_owned()).or_insert_with(|| Session {
+            stats: SessionStats {
+                session_id: name.to_owned(),
+                raw_tokens: 0,
+                tldr_tokens: 0,
+                requests: 0,
+                started_at: moment(now),
+            },
+            last: 0,
+        });
+        session.stats.record_request(tokens.raw, tokens.ours);
+        session.last = self.all.total_requests;
+    }
+
+    /// Counts a call of a hook; says how often it was called, and what is to be written down now, if anything is.
+    pub(super) fn tracked(
+        &mut self,
+        hook: &str,
+        success: bool,
+        metrics: &BTreeMap<String, f64>,
+        now: i64,
+    ) -> (u64, Option<Vec<Increment>>) {
+        let stats = self.hooks.entry(hook.to_owned()).or_insert_with(|| HookStats {
+            hook_name: hook.to_owned(),
+            invocations: 0,
+            successes: 0,
+            failures: 0,
+            metrics: BTreeMap::new(),
+            started_at: moment(now),
+        });
+        stats.record_invocation(success, metrics);
+        let invocations = stats.invocations;
+        self.hook_calls += 1;
+        let flushed = (self.hook_calls >= HOOK_CALLS).then(|| self.flush(now));
+        (invocations, flushed)
+    }
+
+    /// All that was not written down yet.
+    pub(super) fn flush(&mut self, now: i64) -> Vec<Increment> {
+        (self.requests, self.hook_calls) = (0, 0);
+        let pending = std::mem::take(&mut self.pending);
+        pending.into_values().map(|increment| Increment { timestamp: now / 1000, ..increment }).collect()
+    }
+
+    pub(super) fn session(&self, id: &SessionId) -> Option<&SessionStats> {
+        let name: String = id.0.chars().take(NAME).collect();
+        self.sessions.get(&name).map(|session| &session.stats)
+    }
+
+    pub(super) fn all(&self) -> AllSessionsSummary {
+        AllSessionsSummary { active_sessions: self.sessions.len(), ..self.all }
+    }
+
+    pub(super) fn hooks(&self) -> &BTreeMap<String, HookStats> {
+        &self.hooks
+    }
+}
+
+/// A moment in milliseconds since 1970 as `2026-02-03T04:05:06Z`.
+pub(super) fn moment(unix_ms: i64) -> String {
+    let seconds = unix_ms.div_euclid(1000);
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Days are counted from the first of March of the year 0, so that the leap day is the last of its year.
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FEW: Tokens = Tokens { raw: 100, ours: 10 };
+
+    #[test]
+    fn increments_add_up_to_what_was_asked_and_each_is_given_once() {
+        let mut statistics = Statistics::default();
+        let session = SessionId("ab12cd34ef".to_owned());
+        let mut written = Vec::new();
+        for number in 0..25 {
+            let whose = (number % 2 == 0).then_some(&session);
+            written.extend(statistics.asked(whose, FEW, 1_000));
+        }
+        assert_eq!(written.len(), 4);
+        written.extend(statistics.flush(2_000));
+        assert_eq!(statistics.flush(3_000), []);
+        assert_eq!(written.iter().map(|line| line.requests).sum::<u64>(), 25);
+        assert_eq!(written.iter().map(|line| line.raw_tokens).sum::<u64>(), 2500);
+        let ours = statistics.session(&session).unwrap();
+        assert_eq!((&*ours.session_id, ours.requests, ours.savings_tokens()), ("ab12cd34", 13, 13 * 90));
+        let all = statistics.all();
+        assert_eq!((all.active_sessions, all.total_requests, all.total_tldr_tokens), (1, 25, 250));
+    }
+
+    #[test]
+    fn every_fifth_call_of_a_hook_is_written_down() {
+        let mut statistics = Statistics::default();
+        let metrics = BTreeMap::from([("errors".to_owned(), 2.0)]);
+        let flushed: Vec<bool> =
+            (0..10).map(|_| statistics.tracked("h", true, &metrics, 0).1.is_some()).collect();
+        assert_eq!(flushed.iter().filter(|flushed| **flushed).count(), 2);
+        assert!(flushed[4] && flushed[9]);
+        assert_eq!(statistics.hooks()["h"].metrics["errors"], 20.0);
+    }
+
+    #[test]
+    fn a_flood_of_sessions_is_forgotten_but_not_uncounted() {
+        let mut statistics = Statistics::default();
+        for number in 0..3000 {
+            statistics.asked(Some(&SessionId(format!("{number:08}"))), FEW, 0);
+        }
+        assert_eq!((statistics.all().active_sessions, statistics.all().total_requests), (MOST, 3000));
+        assert!(statistics.session(&SessionId("00002999".to_owned())).is_some());
+    }
+
+    #[test]
+    fn moments_are_those_of_the_calendar() {
+        assert_eq!(moment(0), "1970-01-01T00:00:00Z");
+        assert_eq!(moment(951_827_696_000), "2000-02-29T12:34:56Z");
+        assert_eq!(moment(-1), "1969-12-31T23:59:59Z");
+        assert_eq!(moment(1_770_091_506_999), "2026-02-03T04:05:06Z");
+    }
+}

@@ -1,0 +1,138 @@
+//! Each command and the answer it gets. Knows no socket and no cache.
+
+use code::flow::Criterion;
+use code::language::Language;
+use code::memo::Snapshot;
+use code::query::change::Changed;
+use code::query::search::Pattern;
+use code::query::{self, Missing, Part};
+use serde_json::json;
+use wire::tldr::Refusal;
+
+use super::telling::{Telling, Told};
+use super::understand::languages;
+use super::{Engine, lock, refuse, refuse_with};
+
+/// How far a change is followed: calls that far away are everything.
+const CHANGE_DEPTH: usize = 10;
+
+/// A command with its parameters checked: paths are those of the project.
+pub(super) enum Asks {
+    Tree { part: Part },
+    Structure { part: Part },
+    Search { pattern: Box<Pattern>, part: Part, most: Option<usize> },
+    Extract { file: String },
+    Imports { file: String },
+    Flow { file: String, function: String, what: Flow },
+    Context { entry: String, depth: usize },
+    Calls { part: Part },
+    Impact { function: String, part: Part, depth: usize },
+    Dead { part: Part, entries: Vec<String> },
+    Arch { part: Part },
+    Importers { module: String, part: Part },
+    Semantic { query: String, top: usize, part: Part },
+    ChangeImpact { changes: Vec<Changed> },
+    Diagnostics { path: String },
+    Warm { language: Option<Language> },
+}
+
+pub(super) enum Flow {
+    Control,
+    Data,
+    Slice(Criterion),
+}
+
+impl Engine {
+    pub(super) fn make(
+        &self,
+        asks: &Asks,
+        tell: &Telling,
+        snapshot: &Snapshot,
+    ) -> Result<Told, Box<Refusal>> {
+        match asks {
+            Asks::Tree { part } => {
+                let name = self.root.path().file_name().map_or("/".into(), |name| name.to_string_lossy());
+                tell.about_nothing(query::tree::tree(&name, self.files_of(part).into_keys()))
+            }
+            Asks::Structure { part } => {
+                let structure = query::structure::structure(snapshot, part);
+                match structure.files.is_empty() && !part.path.is_empty() {
+                    true => Err(self.nothing_at(&part.path)),
+                    false => tell.about(structure),
+                }
+            }
+            Asks::Search { pattern, part, most } => {
+                let mut hits = self.search(pattern, part);
+                let found = hits.len();
+                hits.truncate(most.unwrap_or(usize::MAX));
+                let mut answer = pattern.answer(hits);
+                (answer.cut.total, answer.cut.truncated) = (found, answer.results.len() < found);
+                tell.about(answer)
+            }
+            Asks::Extract { file } => {
+                tell.about_file(file, query::extract::extract(file, self.facts(snapshot, file)?))
+            }
+            Asks::Imports { file } => {
+                tell.about_file(file, query::imports::imports(file, self.facts(snapshot, file)?))
+            }
+            Asks::Flow { file, function, what } => self.flow(file, function, what, tell),
+            Asks::Context { entry, depth } => {
+                tell.about(query::context::context(snapshot, entry, *depth).map_err(|why| missing(&why))?)
+            }
+            Asks::Calls { part } => tell.about(query::calls::calls(snapshot, part)),
+            Asks::Impact { function, part, depth } => tell
+                .about(query::impact::impact(snapshot, function, *depth, part).map_err(|why| missing(&why))?),
+            Asks::Dead { part, entries } => tell.about(query::dead::dead(snapshot, part, entries)),
+            Asks::Arch { part } => tell.about(query::arch::arch(snapshot, part)),
+            Asks::Importers { module, part } => {
+                let answer = query::imports::importers(snapshot, module, part);
+                match answer.importers.is_empty() {
+                    true => Err(refuse(format!("nothing imports {module}"))),
+                    false => tell.about(answer),
+                }
+            }
+            Asks::Semantic { query, top, part } => {
+                let words = self.words(snapshot);
+                tell.about(words.search(snapshot, query, *top, part))
+            }
+            Asks::ChangeImpact { changes } => {
+                tell.about(query::change::change_impact(snapshot, changes, CHANGE_DEPTH))
+            }
+            Asks::Diagnostics { path } => self.diagnostics(path, tell),
+            Asks::Warm { language } => self.warm(*language, snapshot),
+        }
+    }
+
+    fn facts<'s>(&self, snapshot: &'s Snapshot, path: &str) -> Result<&'s code::facts::Facts, Box<Refusal>> {
+        let id = snapshot.files.find(path).and_then(|id| snapshot.files.entry(id));
+        id.map(|entry| &*entry.facts).ok_or_else(|| self.nothing_at(path))
+    }
+
+    pub(super) fn nothing_at(&self, path: &str) -> Box<Refusal> {
+        let full = self.root.path().join(path);
+        match Language::of_path(path) {
+            _ if !full.exists() => refuse(format!("`{path}` is not there")),
+            _ if full.is_dir() => {
+                refuse(format!("there is no program below `{path}`, or the ignore rules hide it"))
+            }
+            None => refuse_with(
+                format!("`{path}` is in no language that is known"),
+                "languages",
+                json!(languages()),
+            ),
+            Some(_) if lock(&self.index).files().contains_key(path) => {
+                refuse(format!("`{path}` is too long or no text"))
+            }
+            Some(_) => refuse(format!("`{path}` is hidden by the ignore rules")),
+        }
+    }
+}
+
+fn missing(missing: &Missing) -> Box<Refusal> {
+    let mut refusal = refuse(missing.message());
+    refusal.data.insert("near".to_owned(), json!(missing.near));
+    if !missing.candidates.is_empty() {
+        refusal.data.insert("candidates".to_owned(), json!(missing.candidates));
+    }
+    refusal
+}

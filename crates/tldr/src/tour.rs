@@ -1,0 +1,76 @@
+//! Our stop of the tour: the repository that it is shown in, mapped on the spot.
+
+use std::time::Instant;
+
+use kit::Failure;
+use kit::text::thousands;
+use kit::tour::{Sight, Stage};
+use serde_json::{Map, Value};
+use wire::tldr::{DaemonCommand, DaemonResponse, Request};
+
+use crate::engine::Engine;
+use crate::graph::{Edge, edges};
+use crate::index::Lifetime;
+use crate::root::Root;
+use crate::settings::Settings;
+
+/// Callers that are named; the rest is counted.
+const NAMED: usize = 3;
+
+pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
+    let began = Instant::now();
+    let root = Root::find(stage.here)?;
+    let engine = Engine::open(root, &Settings::default(), stage.env.clone(), Lifetime::OneLook);
+    let calls = answer(&engine, DaemonCommand::Calls { path: None });
+    let structure = answer(&engine, DaemonCommand::Structure { path: stage.here.to_owned() });
+    let files = list(&structure, "files");
+    let functions: usize = files.iter().map(|file| file["definitions"].as_array().map_or(0, Vec::len)).sum();
+    let edges = edges(&calls);
+    if edges.is_empty() {
+        let lines = vec![
+            "no calls between functions were found here".to_owned(),
+            "in a repository, this shows who calls whom without opening a file".to_owned(),
+        ];
+        return Ok(Sight { title: "Code".into(), lines });
+    }
+    let mut lines = vec![format!(
+        "{} files, {} definitions, {} calls indexed in {:.1} s",
+        thousands(files.len() as u64),
+        thousands(functions as u64),
+        thousands(edges.len() as u64),
+        began.elapsed().as_secs_f64()
+    )];
+    lines.extend(who_calls(&edges));
+    Ok(Sight { title: "Code".into(), lines })
+}
+
+fn answer(engine: &Engine, command: DaemonCommand) -> Map<String, Value> {
+    match serde_json::from_str(&engine.answer(&Request::new(command)).line) {
+        Ok(DaemonResponse::Answer(answer)) => answer.data,
+        _ => Map::new(),
+    }
+}
+
+fn list<'a>(answer: &'a Map<String, Value>, key: &str) -> &'a [Value] {
+    answer.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// The question that a person would ask first, about a function that several others call.
+fn who_calls(edges: &[Edge]) -> Option<String> {
+    let mut called: Vec<(&str, &str)> = edges.iter().map(|edge| (&*edge.to_file, &*edge.to_func)).collect();
+    called.sort_unstable();
+    let groups = called.chunk_by(|one, other| one == other);
+    // Not the busiest, which everybody knows, but one with a handful of callers.
+    let (file, function) =
+        groups.filter(|group| group.len() <= 8).max_by_key(|group| group.len())?.first()?;
+    let mut callers: Vec<String> = edges
+        .iter()
+        .filter(|edge| edge.to_file == *file && edge.to_func == *function)
+        .map(|edge| format!("{} ({}:{})", edge.from_func, edge.from_file, edge.line))
+        .collect();
+    callers.dedup();
+    let more = callers.len().saturating_sub(NAMED);
+    callers.truncate(NAMED);
+    let rest = if more > 0 { format!(" · {more} more") } else { String::new() };
+    Some(format!("who calls `{function}`?   {}{rest}", callers.join(" · ")))
+}

@@ -1,0 +1,197 @@
+//! Which directories of a project changed since we last asked, from the kernel. An event is in its queue before the call
+//! that caused it returns, so that whoever drains the queue first and answers then has missed nothing. Knows no rules and
+//! no content. What the kernel cannot tell (a write through shared memory, a file system of another machine) is
+//! [`Watch::is_blind`]'s business or found by the next full look.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
+use rustix::io::Errno;
+
+use crate::walk::IGNORE_FILE;
+
+/// The kernel's eyes on the directories of one project.
+#[derive(Debug)]
+pub struct Watch {
+    queue: OwnedFd,
+    folders: HashMap<i32, PathBuf>,
+    /// Why some directories are not watched.
+    blind: Option<Errno>,
+}
+
+/// What changed since the last time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changes {
+    /// Entries of these directories.
+    In(BTreeSet<PathBuf>),
+    /// More than can be told, or the rules themselves: look at everything.
+    Everything,
+}
+
+const EVENTS: WatchFlags = WatchFlags::MODIFY
+    .union(WatchFlags::ATTRIB)
+    .union(WatchFlags::CREATE)
+    .union(WatchFlags::DELETE)
+    .union(WatchFlags::MOVED_FROM)
+    .union(WatchFlags::MOVED_TO)
+    .union(WatchFlags::DELETE_SELF)
+    .union(WatchFlags::MOVE_SELF)
+    .union(WatchFlags::ONLYDIR);
+
+impl Watch {
+    pub fn start() -> rustix::io::Result<Watch> {
+        let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+        Ok(Watch { queue, folders: HashMap::new(), blind: None })
+    }
+
+    /// Watches exactly these directories. Must come before they are looked at: what changes in between is told then.
+    pub fn follow(&mut self, folders: &[PathBuf]) {
+        let wanted: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
+        let gone: Vec<i32> = self
+            .folders
+            .iter()
+            .filter(|(_, path)| !wanted.contains(path.as_path()))
+            .map(|(id, _)| *id)
+            .collect();
+        for id in gone {
+            self.folders.remove(&id);
+            // It may be gone with its directory.
+            let _ = inotify::remove_watch(&self.queue, id);
+        }
+        self.blind = None;
+        let known: BTreeSet<PathBuf> = self.folders.values().cloned().collect();
+        for folder in wanted.into_iter().filter(|folder| !known.contains(*folder)) {
+            self.add(folder);
+        }
+    }
+
+    fn add(&mut self, folder: &Path) {
+        match inotify::add_watch(&self.queue, folder, EVENTS) {
+            // A directory that was renamed keeps its number.
+            Ok(id) => drop(self.folders.insert(id, folder.to_owned())),
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(error) => self.blind = Some(error),
+        }
+    }
+
+    /// Whether a change could go unseen, and why.
+    pub fn is_blind(&self) -> Option<Errno> {
+        self.blind
+    }
+
+    /// Whether a directory is watched.
+    pub fn sees(&self, folder: &Path) -> bool {
+        self.folders.values().any(|path| path == folder)
+    }
+
+    /// All that was queued until now. Never waits.
+    pub fn drain(&mut self) -> Changes {
+        let mut buffer = [MaybeUninit::<u8>::uninit(); 16 * 1024];
+        let mut changed = BTreeSet::new();
+        let mut everything = false;
+        let mut reader = Reader::new(&self.queue, &mut buffer);
+        loop {
+            match reader.next() {
+                Ok(event) => {
+                    let flags = event.events();
+                    let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+                    everything |= flags.intersects(
+                        ReadFlags::QUEUE_OVERFLOW
+                            | ReadFlags::UNMOUNT
+                            | ReadFlags::DELETE_SELF
+                            | ReadFlags::MOVE_SELF,
+                    ) || name.is_some_and(is_rule_file);
+                    changed.extend(self.folders.get(&event.wd()).cloned());
+                    if flags.contains(ReadFlags::IGNORED) {
+                        self.folders.remove(&event.wd());
+                    }
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => break,
+                Err(_) => {
+                    everything = true;
+                    break;
+                }
+            }
+        }
+        if everything { Changes::Everything } else { Changes::In(changed) }
+    }
+}
+
+/// Whether a file decides what we see.
+fn is_rule_file(name: &OsStr) -> bool {
+    [IGNORE_FILE, ".gitignore", ".ignore", ".git"].iter().any(|rule| name == *rule)
+}
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "what happens to files here is the test itself")]
+mod tests {
+    use std::fs;
+
+    use testkit::Home;
+
+    use super::*;
+
+    fn watched(home: &Home) -> (PathBuf, Watch) {
+        home.write("p/a.py", "one");
+        home.write("p/sub/b.py", "one");
+        let root = home.path().join("p");
+        let mut watch = Watch::start().unwrap();
+        watch.follow(&[root.clone(), root.join("sub")]);
+        assert_eq!(watch.drain(), Changes::In(BTreeSet::new()));
+        (root, watch)
+    }
+
+    fn folders<const N: usize>(folders: [PathBuf; N]) -> Changes {
+        Changes::In(folders.into())
+    }
+
+    #[test]
+    fn what_changed_is_told_at_once_and_once() {
+        let home = Home::new();
+        let (root, mut watch) = watched(&home);
+        fs::write(root.join("sub/b.py"), "two").unwrap();
+        assert_eq!(watch.drain(), folders([root.join("sub")]));
+        assert_eq!(watch.drain(), folders([]));
+        fs::rename(root.join("sub/b.py"), root.join("c.py")).unwrap();
+        assert_eq!(watch.drain(), folders([root.clone(), root.join("sub")]));
+        fs::remove_file(root.join("c.py")).unwrap();
+        fs::create_dir(root.join("new")).unwrap();
+        assert_eq!(watch.drain(), folders([root.clone()]));
+        assert!(!watch.sees(&root.join("new")));
+    }
+
+    #[test]
+    fn rules_and_a_lost_directory_mean_everything() {
+        let home = Home::new();
+        let (root, mut watch) = watched(&home);
+        fs::write(root.join(".gitignore"), "*.py").unwrap();
+        assert_eq!(watch.drain(), Changes::Everything);
+        fs::rename(root.join("sub"), root.join("other")).unwrap();
+        assert_eq!(watch.drain(), Changes::Everything);
+        watch.follow(&[root.clone(), root.join("other")]);
+        let _ = watch.drain();
+        fs::write(root.join("other/b.py"), "three").unwrap();
+        assert_eq!(watch.drain(), folders([root.join("other")]));
+    }
+
+    #[test]
+    fn more_than_the_kernel_keeps_means_everything() {
+        let home = Home::new();
+        let (root, mut watch) = watched(&home);
+        let most: usize =
+            fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap().trim().parse().unwrap();
+        for _ in 0..=most / 4 {
+            // Two events each, none of them like the one before.
+            fs::rename(root.join("a.py"), root.join("sub/a.py")).unwrap();
+            fs::rename(root.join("sub/a.py"), root.join("a.py")).unwrap();
+        }
+        assert_eq!(watch.drain(), Changes::Everything);
+        assert_eq!(watch.drain(), folders([]));
+    }
+}
