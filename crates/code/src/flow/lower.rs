@@ -34,6 +34,7 @@ pub(crate) fn lower(file: &Parsed<'_>, node: Node<'_>, unit: Unit) -> Body {
     let language = file.language;
     let mut lowerer = Lowerer {
         language,
+        unit,
         source: file.source,
         shapes: Shapes::of(language, file.kinds.grammar()),
         body: Body::default(),
@@ -77,6 +78,7 @@ pub(crate) enum Unit {
 
 struct Lowerer<'s> {
     language: Language,
+    unit: Unit,
     source: &'s [u8],
     shapes: Shapes,
     body: Body,

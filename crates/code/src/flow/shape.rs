@@ -65,6 +65,8 @@ pub(crate) enum Shape {
     Import,
     /// `value as name`.
     As,
+    /// There or not, as the compiler was told.
+    Compiled,
     /// Names that belong to a scope further out.
     Outer,
 }
@@ -177,11 +179,12 @@ fn usual(kind: &str) -> Shape {
         "expression_statement" | "statement_list" | "program" | "source_file" | "translation_unit" | "compilation_unit"
         | "export_statement" | "local_declaration_statement" | "global_statement" | "checked_statement"
         | "unsafe_statement" | "constructor_body" | "then" | "block_body" | "declaration_list" | "var_spec_list"
-        | "const_spec_list" | "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "linkage_specification"
+        | "const_spec_list" | "linkage_specification"
         | "attributed_statement" | "namespace_definition" | "switch_body" | "switch_block" | "chunk" | "init_statement"
         | "lexical_declaration" | "variable_declaration" | "local_variable_declaration" | "field_declaration"
         | "decorated_definition" | "template_declaration" | "statements" => Shape::Group,
         "as_pattern" => Shape::As,
+        "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef" => Shape::Compiled,
         "if_statement" | "if_expression" => Shape::If,
         "elif_clause" | "elsif" | "else_if_clause" | "elseif_statement" | "elseif_clause" => Shape::ElseIf,
         "else_clause" | "else_statement" => Shape::Else,

@@ -3,24 +3,67 @@
 use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
-use super::{Lowerer, children, field, fields, first_line, head, last_line, named, span};
-use crate::flow::form::{Access, Jump, Step, Stmt, Swallows};
+use super::{Lowerer, Unit, children, field, fields, first_line, head, last_line, named, span};
+use crate::flow::form::{Access, ChoiceArm, Jump, Step, Stmt, Swallows, Test, Truth};
 use crate::flow::shape::{Shape, never_returns};
 use crate::language::Language;
 
 impl Lowerer<'_> {
     pub(super) fn statements(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let mut label = None;
+        let mut gate: Option<Node<'_>> = None;
         for child in named(node) {
-            if self.shape(child) == Shape::Block && node.kind() == child.kind() && label.is_none() {
-                self.statement(child, out);
-            } else {
-                self.labelled_statement(child, label.take(), out);
+            if child.kind() == "attribute_item" {
+                gate = self.text(child).contains("cfg(").then_some(child).or(gate);
+                continue;
+            }
+            let mut list = Vec::new();
+            self.labelled_statement(child, label.take(), &mut list);
+            match gate.take() {
+                Some(gate) => out.push(self.compiled_if(gate, list, Vec::new())),
+                None if self.is_hoisted(child) && matches!(out.last(), Some(Stmt::Jump(..))) => {
+                    // It is there from the start, wherever it is written.
+                    let at = out.len() - 1;
+                    out.splice(at..at, list);
+                }
+                None => out.append(&mut list),
             }
             if child.kind() == "label" {
                 label = Some(self.text(child).trim_start_matches('\'').to_owned());
             }
         }
+    }
+
+    /// A function that can be used above the place where it is written.
+    fn is_hoisted(&self, node: Node<'_>) -> bool {
+        self.shape(node) == Shape::Function
+            && matches!(self.language, Language::JavaScript | Language::TypeScript)
+    }
+
+    /// Statements that are compiled or not; no decision of the program.
+    fn compiled_if(&mut self, gate: Node<'_>, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Stmt {
+        let line = first_line(gate);
+        let step = self.keep(Step { lines: (line, line), covers: line, inert: true, ..Step::default() });
+        let text = self.text(gate).lines().next().unwrap_or_default().trim().to_owned();
+        let test = Test { step, truth: Truth::Unknown, text };
+        Stmt::Choice { arms: vec![ChoiceArm { lead: Vec::new(), test, body }], otherwise }
+    }
+
+    /// `#if` and its alternatives.
+    fn compiled(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let (mut body, mut otherwise) = (Vec::new(), Vec::new());
+        for (child, name) in children(node) {
+            match name {
+                Some("condition" | "name") => {}
+                Some("alternative") => self.statement(child, &mut otherwise),
+                _ => self.statement(child, &mut body),
+            }
+        }
+        if node.kind() == "preproc_else" {
+            return out.append(&mut body);
+        }
+        let choice = self.compiled_if(node, body, otherwise);
+        out.push(choice);
     }
 
     pub(super) fn statement(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
@@ -78,6 +121,10 @@ impl Lowerer<'_> {
             Shape::Fall => self.jump(node, Jump::Fall, out),
             Shape::Retry => self.jump(node, Jump::Retry, out),
             Shape::Defer => self.defer(node, out),
+            Shape::Compiled => self.compiled(node, out),
+            // An item is no statement: nothing runs where it is written, and it captures nothing.
+            Shape::Function | Shape::Class
+                if self.language == Language::Rust && self.unit == Unit::Function => {}
             Shape::Function | Shape::Class => self.nested(node, out),
             Shape::Import => self.import(node, out),
             Shape::Outer => {
