@@ -173,7 +173,7 @@ fn usual(kind: &str) -> Shape {
         | "package_declaration" | "package_clause" | "using_directive" | "preproc_include" | "preproc_def"
         | "preproc_function_def" | "preproc_call" | "type_definition" | "empty_statement" | "macro_definition"
         | "statement_identifier" | "label_name" | "label" | "field_identifier" | "property_identifier"
-        | "type_alias_statement" | "namespace_use_declaration" | "hash_key_symbol" | "simple_symbol"
+        | "namespace_use_declaration" | "hash_key_symbol" | "simple_symbol"
         | "jsx_closing_element" | "heredoc_beginning" | "type_descriptor" | "field_designator" => Shape::Skip,
         "block" | "statement_block" | "compound_statement" | "unsafe_block" | "const_block" | "do" => Shape::Block,
         "expression_statement" | "statement_list" | "program" | "source_file" | "translation_unit" | "compilation_unit"

@@ -178,8 +178,9 @@ fn header(node: Node<'_>, body: Option<Node<'_>>) -> Step {
     if let Some(body) = body {
         let brace = matches!(body.kind(), "statement_block" | "compound_statement")
             || (body.kind() == "block" && body.child(0).is_some_and(|it| it.kind() == "{"));
+        let named = field(node, &["definition"]).unwrap_or(node);
         let last = if brace { first_line(body) } else { first_line(body).saturating_sub(1) };
-        step.lines.1 = last.clamp(step.lines.0, step.lines.1);
+        step.lines.1 = last.max(first_line(named)).clamp(step.lines.0, step.lines.1);
         step.covers = step.lines.1;
     }
     step

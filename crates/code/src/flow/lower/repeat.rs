@@ -198,6 +198,16 @@ impl Lowerer<'_> {
         if at.kind() == "not_operator" {
             return field(at, &["argument"]).map_or(Truth::Unknown, |it| opposite(self.truth(it)));
         }
+        if at.kind() == "boolean_operator" {
+            let side = |name| field(at, &[name]).map_or(Truth::Unknown, |it| self.truth(it));
+            let is_and = field(at, &["operator"]).is_some_and(|it| it.kind() == "and");
+            return match (side("left"), side("right"), is_and) {
+                (Truth::Never, _, true) => Truth::Never,
+                (Truth::Always, _, false) => Truth::Always,
+                (Truth::Always, right, true) | (Truth::Never, right, false) => right,
+                _ => Truth::Unknown,
+            };
+        }
         let python = self.language == Language::Python;
         match at.kind() {
             "true" | "boolean_literal" if matches!(text, "true" | "True") => Truth::Always,
