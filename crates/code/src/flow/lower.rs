@@ -52,7 +52,7 @@ pub(crate) fn lower(file: &Parsed<'_>, node: Node<'_>, unit: Unit) -> Body {
     match unit {
         Unit::Function => lowerer.function(node, &mut code),
         Unit::Module => {
-            let step = Step { lines: (1, 1), covers: 0, inert: true, ..Step::default() };
+            let step = Step { lines: (1, 1), covers: 0, ..Step::default() };
             lowerer.push(step, &mut code);
             lowerer.statements(node, &mut code);
         }

@@ -15,7 +15,6 @@ impl Lowerer<'_> {
     pub(super) fn function(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let body = body_of(node);
         let mut step = header(node, body);
-        step.inert = true;
         self.all_parameters(node, &mut step);
         self.push(step, out);
         if let Some(body) = body {

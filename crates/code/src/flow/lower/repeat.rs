@@ -142,7 +142,7 @@ impl Lowerer<'_> {
     pub(super) fn block_call(&mut self, node: Node<'_>, block: Node<'_>, out: &mut Vec<Stmt>) {
         self.scopes.enter(ScopeKind::Own);
         self.body.decisions += 1;
-        let mut step = Step { ..head(node, node) };
+        let mut step = head(node, node);
         step.lines.1 = super::first_line(block).max(step.lines.0);
         step.covers = step.lines.1;
         self.effect = Some(node.id());

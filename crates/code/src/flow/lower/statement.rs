@@ -4,13 +4,13 @@ use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, Unit, children, field, fields, first_line, head, last_line, named, span};
-use crate::flow::form::{Access, ChoiceArm, Jump, Step, Stmt, Swallows, Test, Truth};
-use crate::flow::shape::{Shape, never_returns};
+use crate::flow::form::{Access, Jump, Stmt, Swallows};
+use crate::flow::shape::Shape;
+use crate::flow::words::never_returns;
 use crate::language::Language;
 
 impl Lowerer<'_> {
     pub(super) fn statements(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let mut label = None;
         let mut gate: Option<Node<'_>> = None;
         for child in named(node) {
             if child.kind() == "attribute_item" {
@@ -18,7 +18,7 @@ impl Lowerer<'_> {
                 continue;
             }
             let mut list = Vec::new();
-            self.labelled_statement(child, label.take(), &mut list);
+            self.statement(child, &mut list);
             match gate.take() {
                 Some(gate) => out.push(self.compiled_if(gate, list, Vec::new())),
                 None if self.is_hoisted(child) && matches!(out.last(), Some(Stmt::Jump(..))) => {
@@ -28,9 +28,6 @@ impl Lowerer<'_> {
                 }
                 None => out.append(&mut list),
             }
-            if child.kind() == "label" {
-                label = Some(self.text(child).trim_start_matches('\'').to_owned());
-            }
         }
     }
 
@@ -38,32 +35,6 @@ impl Lowerer<'_> {
     fn is_hoisted(&self, node: Node<'_>) -> bool {
         self.shape(node) == Shape::Function
             && matches!(self.language, Language::JavaScript | Language::TypeScript)
-    }
-
-    /// Statements that are compiled or not; no decision of the program.
-    fn compiled_if(&mut self, gate: Node<'_>, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Stmt {
-        let line = first_line(gate);
-        let step = self.keep(Step { lines: (line, line), covers: line, inert: true, ..Step::default() });
-        let text = self.text(gate).lines().next().unwrap_or_default().trim().to_owned();
-        let test = Test { step, truth: Truth::Unknown, text };
-        Stmt::Choice { arms: vec![ChoiceArm { lead: Vec::new(), test, body }], otherwise }
-    }
-
-    /// `#if` and its alternatives.
-    fn compiled(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let (mut body, mut otherwise) = (Vec::new(), Vec::new());
-        for (child, name) in children(node) {
-            match name {
-                Some("condition" | "name") => {}
-                Some("alternative") => self.statement(child, &mut otherwise),
-                _ => self.statement(child, &mut body),
-            }
-        }
-        if node.kind() == "preproc_else" {
-            return out.append(&mut body);
-        }
-        let choice = self.compiled_if(node, body, otherwise);
-        out.push(choice);
     }
 
     pub(super) fn statement(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
@@ -85,18 +56,7 @@ impl Lowerer<'_> {
     fn shaped_statement(&mut self, node: Node<'_>, label: Option<String>, out: &mut Vec<Stmt>) {
         match self.shape(node) {
             Shape::Skip => {}
-            Shape::Block => {
-                let own = named(node).into_iter().find(|it| it.kind() == "label");
-                let label = label.or(own.map(|it| self.text(it).trim_start_matches('\'').to_owned()));
-                self.scopes.enter(ScopeKind::Block);
-                let mut body = Vec::new();
-                self.statements(node, &mut body);
-                self.scopes.leave();
-                match label {
-                    Some(label) => out.push(Stmt::Labelled { label, body }),
-                    None => out.append(&mut body),
-                }
-            }
+            Shape::Block => self.block(node, label, out),
             Shape::Group => self.group(node, out),
             Shape::Else | Shape::Finally => self.statements(node, out),
             Shape::If | Shape::Unless | Shape::Ternary => self.choice(node, out),
@@ -132,7 +92,7 @@ impl Lowerer<'_> {
                     let name = self.text(name).to_owned();
                     self.scopes.borrow(&mut self.body.vars, &name);
                 }
-                self.push(Step { inert: true, ..span(node) }, out);
+                self.push(span(node), out);
             }
             _ if node.kind() == "yield_statement" && self.text(node).starts_with("yield break") => {
                 self.jump(node, Jump::Return, out);
@@ -141,6 +101,19 @@ impl Lowerer<'_> {
                 self.jump(node, Jump::Break(None), out);
             }
             _ => self.plain(node, out),
+        }
+    }
+
+    fn block(&mut self, node: Node<'_>, label: Option<String>, out: &mut Vec<Stmt>) {
+        let own = named(node).into_iter().find(|it| it.kind() == "label");
+        let label = label.or(own.map(|it| self.text(it).trim_start_matches('\'').to_owned()));
+        self.scopes.enter(ScopeKind::Block);
+        let mut body = Vec::new();
+        self.statements(node, &mut body);
+        self.scopes.leave();
+        match label {
+            Some(label) => out.push(Stmt::Labelled { label, body }),
+            None => out.append(&mut body),
         }
     }
 
@@ -192,7 +165,6 @@ impl Lowerer<'_> {
             return self.jump(node, jump, out);
         }
         let mut step = span(node);
-        step.inert = self.is_inert(node);
         // A call at the end of a block without a semicolon is a value.
         let discarded = node.kind() == "expression_statement" || self.language != Language::Rust;
         let effect = std::mem::replace(&mut self.effect, discarded.then_some(top.id()));
@@ -208,18 +180,6 @@ impl Lowerer<'_> {
         self.effect = effect;
         if top.kind() != "let_declaration" || field(top, &["alternative"]).is_none() {
             self.push(step, out);
-        }
-    }
-
-    fn is_inert(&self, node: Node<'_>) -> bool {
-        match named(node).as_slice() {
-            [only] if node.kind() == "expression_statement" => {
-                matches!(
-                    only.kind(),
-                    "string" | "concatenated_string" | "integer" | "float" | "ellipsis" | "true" | "none"
-                )
-            }
-            _ => false,
         }
     }
 
@@ -285,7 +245,7 @@ impl Lowerer<'_> {
         let body = parts.by_ref().filter(|it| it.id() != label.id());
         let name = self.text(label).to_owned();
         if named(node).len() == 1 {
-            let step = self.keep(Step { inert: true, ..span(node) });
+            let step = self.keep(span(node));
             return out.push(Stmt::Target(step, name));
         }
         for body in body.collect::<Vec<_>>() {
@@ -298,7 +258,7 @@ impl Lowerer<'_> {
                     Language::C | Language::Cpp | Language::Go | Language::CSharp
                 ) =>
                 {
-                    let step = self.keep(Step { inert: true, ..head(label, label) });
+                    let step = self.keep(head(label, label));
                     out.push(Stmt::Target(step, name.clone()));
                     self.statement(body, out);
                 }
