@@ -2,6 +2,13 @@
 //! process or the environment: callers bring bytes and take typed answers.
 #![forbid(unsafe_code)]
 
+pub mod facts;
 pub mod flow;
+pub mod graph;
 pub mod language;
+pub mod memo;
 pub mod parse;
+pub mod project;
+pub mod query;
+mod quick;
+pub mod resolve;

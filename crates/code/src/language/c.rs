@@ -29,7 +29,7 @@ pub(super) static TABLE: Table = Table {
         ("return_statement", Rule::returns()),
         ("identifier", Rule::of(Role::Identifier)),
         ("field_identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("string_literal", Rule::of(Role::Text)),
         ("comment", Rule::of(Role::Comment)),
         ("preproc_include", Rule::of(Role::Import)),

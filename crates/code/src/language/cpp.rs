@@ -48,7 +48,7 @@ pub(super) static TABLE: Table = Table {
         ("return_statement", Rule::returns()),
         ("identifier", Rule::of(Role::Identifier)),
         ("field_identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("namespace_identifier", Rule::of(Role::Identifier)),
         ("this", Rule::of(Role::SelfWord)),
         ("string_literal", Rule::of(Role::Text)),

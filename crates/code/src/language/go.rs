@@ -41,7 +41,7 @@ pub(super) static TABLE: Table = Table {
         ("expression_list", Rule::of(Role::Collection)),
         ("identifier", Rule::of(Role::Identifier)),
         ("field_identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("package_identifier", Rule::of(Role::Identifier)),
         ("interpreted_string_literal", Rule::of(Role::Text)),
         ("raw_string_literal", Rule::of(Role::Text)),

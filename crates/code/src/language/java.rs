@@ -40,7 +40,7 @@ pub(super) static TABLE: Table = Table {
         ("parenthesized_expression", Rule::through()),
         ("return_statement", Rule::returns()),
         ("identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("this", Rule::of(Role::SelfWord)),
         ("super", Rule::of(Role::SuperWord)),
         ("string_literal", Rule::of(Role::Text)),

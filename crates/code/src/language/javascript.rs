@@ -30,6 +30,7 @@ pub(super) static TABLE: Table = Table {
         ("return_statement", Rule::returns()),
         ("ternary_expression", Rule::of(Role::Either).name("consequence").value("alternative")),
         ("binary_expression", Rule::of(Role::Either).name("left").value("right")),
+        ("object", Rule::of(Role::Object)),
         ("array", Rule::of(Role::Collection)),
         ("parenthesized_expression", Rule::through()),
         ("await_expression", Rule::through()),

@@ -35,6 +35,8 @@ pub enum Role {
     Declaration,
     /// A variable, constant or field: `name`, `ty`, `of` (value).
     Variable,
+    /// A literal object: its pairs are members.
+    Object,
     /// A named entry of a literal object: `name`, `of`.
     Pair,
     /// A parameter: `name`, `ty`, `of` (default).
@@ -53,6 +55,10 @@ pub enum Role {
     Cast,
     /// A name.
     Identifier,
+    /// A name that only a type can have.
+    TypeName,
+    /// A type, as good as its part `of`: nothing in it runs.
+    Type,
     /// The object a method runs on.
     SelfWord,
     /// The parent's view of that object.

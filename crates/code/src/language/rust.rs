@@ -51,7 +51,7 @@ pub(super) static TABLE: Table = Table {
         ("abstract_type", Rule::of(Role::Through).value("trait")),
         ("token_tree", Rule::of(Role::Special)),
         ("identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("field_identifier", Rule::of(Role::Identifier)),
         ("shorthand_field_identifier", Rule::of(Role::Identifier)),
         ("crate", Rule::of(Role::Identifier)),

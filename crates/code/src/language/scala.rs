@@ -31,7 +31,7 @@ pub(super) static TABLE: Table = Table {
         ("parenthesized_expression", Rule::through()),
         ("return_expression", Rule::returns()),
         ("identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("string", Rule::of(Role::Text)),
         ("interpolated_string_expression", Rule::of(Role::Text)),
         ("comment", Rule::of(Role::Comment)),

@@ -39,7 +39,7 @@ pub(super) static TABLE: Table = Table {
         ("inheritance_specifier", Rule::of(Role::Through).value("inherits_from")),
         ("control_transfer_statement", Rule::of(Role::Return).value("result")),
         ("simple_identifier", Rule::of(Role::Identifier)),
-        ("type_identifier", Rule::of(Role::Identifier)),
+        ("type_identifier", Rule::of(Role::TypeName)),
         ("self_expression", Rule::of(Role::SelfWord)),
         ("super_expression", Rule::of(Role::SuperWord)),
         ("line_string_literal", Rule::of(Role::Text)),

@@ -1,0 +1,352 @@
+//! What one file says, from one parse: definitions, names and what they are bound to, imports, calls and other uses.
+//! Compact, and with no trace of the syntax tree; it knows nothing of other files, so it can be kept by content hash.
+
+mod annotation;
+mod digest;
+mod imports;
+mod lower;
+mod names;
+mod pack;
+
+use std::borrow::Cow;
+
+use crate::language::Language;
+use crate::parse;
+
+pub use pack::FORMAT;
+
+/// A text in the file's own table of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Sym(pub u32);
+
+/// A definition of the file. The first one is the file itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DefId(pub u32);
+
+/// An expression we may have to know the value of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExprId(pub u32);
+
+/// What the whole file is called as a caller.
+pub const MODULE: &str = "<module>";
+
+impl DefId {
+    pub const FILE: DefId = DefId(0);
+}
+
+impl ExprId {
+    /// The expression of which nothing is known.
+    pub const UNKNOWN: ExprId = ExprId(0);
+}
+
+/// What one file says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Facts {
+    pub language: Language,
+    pub lines: u32,
+    /// The package or namespace the file says it is in.
+    pub package: Option<Sym>,
+    /// Every text, sorted; [`Sym`] is its place.
+    pub(crate) names: Vec<Box<str>>,
+    pub defs: Vec<Def>,
+    pub(crate) exprs: Vec<Expr>,
+    /// Sorted by scope and name.
+    pub(crate) bindings: Vec<Binding>,
+    pub imports: Vec<Import>,
+    pub(crate) sites: Vec<Site>,
+    /// Names in types, imports and texts: uses that are no [`Site`].
+    pub(crate) mentions: Vec<Sym>,
+    /// What the file says it exports, where a language has a list for it.
+    pub(crate) exports: Option<Vec<Sym>>,
+    /// A hash of all that other files can see of this one.
+    pub exported_digest: u64,
+}
+
+/// What kind of thing a definition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DefKind {
+    File,
+    Function,
+    Method,
+    /// A method that is read like an attribute.
+    Property,
+    Class,
+    /// Members for a class that is defined elsewhere.
+    Extension,
+    Namespace,
+    /// A literal object whose members have names.
+    Object,
+    /// A function without a name: a scope, never a caller.
+    Lambda,
+}
+
+/// A function, class or other scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Def {
+    pub name: Sym,
+    pub kind: DefKind,
+    pub parent: DefId,
+    /// For a method written outside its class: the class's name.
+    pub(crate) owner: Option<Sym>,
+    pub line: u32,
+    pub end_line: u32,
+    pub signature: Sym,
+    pub doc: Option<Sym>,
+    pub params: Vec<Param>,
+    pub(crate) result: Option<ExprId>,
+    pub(crate) result_text: Option<Sym>,
+    pub(crate) returns: Vec<ExprId>,
+    pub(crate) bases: Vec<ExprId>,
+    pub(crate) base_texts: Vec<Sym>,
+    pub(crate) decorators: Vec<ExprId>,
+    pub decorator_texts: Vec<Sym>,
+    pub flags: Flags,
+}
+
+/// A parameter as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Param {
+    pub name: Sym,
+    pub text: Sym,
+}
+
+/// Small truths about a definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub(crate) u16);
+
+impl Flags {
+    pub const ASYNC: Flags = Flags(1);
+    /// Runs on no object.
+    pub const STATIC: Flags = Flags(1 << 1);
+    /// Seen from outside its file.
+    pub const EXPORTED: Flags = Flags(1 << 2);
+    /// Says what is to be done and leaves it to others.
+    pub const ABSTRACT: Flags = Flags(1 << 3);
+    /// Gives its values one by one.
+    pub const GENERATOR: Flags = Flags(1 << 4);
+    /// Makes objects of its class.
+    pub const CONSTRUCTOR: Flags = Flags(1 << 5);
+    /// Replaces a member of a parent, says the author.
+    pub const OVERRIDE: Flags = Flags(1 << 6);
+    /// Takes the class where others take the object.
+    pub const CLASS_LEVEL: Flags = Flags(1 << 7);
+
+    pub fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(crate) fn set(&mut self, other: Flags, on: bool) {
+        if on {
+            self.0 |= other.0;
+        }
+    }
+}
+
+/// An expression, as far as its value may matter to somebody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Expr {
+    Unknown,
+    Name(Sym),
+    Member(ExprId, Sym),
+    Call(ExprId),
+    /// An object of the type: made, cast or declared.
+    Instance(ExprId),
+    /// An element by key, or a type with arguments.
+    Index(ExprId, ExprId),
+    /// What a loop over it gives.
+    Element(ExprId),
+    /// The element at a place, taken apart by an assignment.
+    Nth(ExprId, u32),
+    /// What entering it gives.
+    Enter(ExprId),
+    /// A literal collection with elements like the first; the rest is another one.
+    Items(ExprId, ExprId),
+    Either(ExprId, ExprId),
+    /// The object the method runs on.
+    This,
+    /// The parents' view of it.
+    Super,
+    Text,
+    /// A module loaded by an expression.
+    Import(u32),
+}
+
+/// What a name stands for in a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) scope: DefId,
+    pub(crate) name: Sym,
+    pub(crate) to: Bound,
+    /// The scope its expressions are read in.
+    pub(crate) within: DefId,
+    pub(crate) line: u32,
+}
+
+/// What a binding binds to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Bound {
+    Def(DefId),
+    Import(u32),
+    Value(ExprId),
+    /// Declared to be of a type.
+    Typed(ExprId),
+    /// A parameter at a place; its type comes as another binding.
+    Param(u32),
+    /// The name means the one of the file.
+    Global,
+}
+
+/// One imported module or name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    /// As written, without leading dots.
+    pub module: Sym,
+    /// The leading dots of a relative import, or 0.
+    pub level: u32,
+    /// The name taken out of the module; `None` is the module itself.
+    pub name: Option<Sym>,
+    /// What it is called here, if it is called anything.
+    pub alias: Option<Sym>,
+    pub form: ImportForm,
+    pub line: u32,
+    /// Where the import stands: a whole file, or one function.
+    pub(crate) scope: DefId,
+}
+
+/// How an import is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportForm {
+    /// The module under its name or alias.
+    Module,
+    /// One name of the module.
+    Name,
+    /// All names of the module.
+    All,
+    /// Given on to whoever imports this file.
+    Reexport,
+    /// All names of the module, given on.
+    ReexportAll,
+}
+
+/// A place where something is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) scope: DefId,
+    pub(crate) line: u32,
+    pub(crate) expr: ExprId,
+    pub(crate) kind: SiteKind,
+}
+
+/// How something is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SiteKind {
+    Call,
+    /// The making of an object.
+    New,
+    Read,
+    Decorator,
+    /// The protocol of `with`, loops and the like: methods called by the language itself.
+    Enter,
+    Iterate,
+    Subscript,
+}
+
+/// The facts of a file. A file that is no program (see [`parse::parse`]) has none.
+pub fn extract(language: Language, path: &str, bytes: &[u8]) -> Option<Facts> {
+    let source: Cow<'_, str> = String::from_utf8_lossy(bytes);
+    let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
+    let parsed = parse::parse(language, path, source.as_bytes())?;
+    Some(lower::lower(&parsed, source))
+}
+
+impl Facts {
+    pub fn text(&self, sym: Sym) -> &str {
+        &self.names[sym.0 as usize]
+    }
+
+    /// The place of a text among the file's names, if it is one of them.
+    pub(crate) fn sym(&self, text: &str) -> Option<Sym> {
+        let place = self.names.binary_search_by(|name| name.as_ref().cmp(text)).ok()?;
+        u32::try_from(place).ok().map(Sym)
+    }
+
+    pub fn def(&self, id: DefId) -> &Def {
+        &self.defs[id.0 as usize]
+    }
+
+    pub(crate) fn expr(&self, id: ExprId) -> Expr {
+        self.exprs[id.0 as usize]
+    }
+
+    /// All that a name is bound to in a scope.
+    pub(crate) fn bound(&self, scope: DefId, name: Sym) -> &[Binding] {
+        let key = |binding: &Binding| (binding.scope, binding.name);
+        let start = self.bindings.partition_point(|binding| key(binding) < (scope, name));
+        let end = start + self.bindings[start..].partition_point(|binding| key(binding) == (scope, name));
+        &self.bindings[start..end]
+    }
+
+    /// Every definition with its number.
+    pub fn each_def(&self) -> impl Iterator<Item = (DefId, &Def)> {
+        self.defs
+            .iter()
+            .enumerate()
+            .map(|(place, def)| (DefId(u32::try_from(place).unwrap_or(u32::MAX)), def))
+    }
+
+    /// The class a definition is a direct member of, by name.
+    pub fn class_of(&self, id: DefId) -> Option<Sym> {
+        let def = self.def(id);
+        let parent = self.def(def.parent);
+        let inside = parent.kind.has_members() && id != DefId::FILE;
+        def.owner.or_else(|| inside.then_some(parent.name))
+    }
+
+    /// The name a definition goes by everywhere: bare, or `Class.method`.
+    pub fn qualified(&self, id: DefId) -> Cow<'_, str> {
+        if id == DefId::FILE {
+            return Cow::Borrowed(MODULE);
+        }
+        let def = self.def(id);
+        match self.class_of(id) {
+            Some(class) if def.kind.runs() => {
+                Cow::Owned(format!("{}.{}", self.text(class), self.text(def.name)))
+            }
+            _ => Cow::Borrowed(self.text(def.name)),
+        }
+    }
+
+    /// The function that a scope's code is charged to: itself or the nearest around it, else the file.
+    pub fn charged(&self, mut scope: DefId) -> DefId {
+        while scope != DefId::FILE && !self.def(scope).kind.runs() {
+            scope = self.def(scope).parent;
+        }
+        scope
+    }
+}
+
+impl DefKind {
+    /// Whether it has a name and runs when called.
+    pub fn runs(self) -> bool {
+        matches!(self, Self::Function | Self::Method | Self::Property)
+    }
+
+    /// Whether what is defined in it is reached through it with a dot.
+    pub(crate) fn has_members(self) -> bool {
+        matches!(self, Self::Class | Self::Extension | Self::Object)
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::File => "module",
+            Self::Function => "function",
+            Self::Method => "method",
+            Self::Property => "property",
+            Self::Class => "class",
+            Self::Extension => "extension",
+            Self::Namespace => "namespace",
+            Self::Object => "object",
+            Self::Lambda => "lambda",
+        }
+    }
+}

@@ -1,0 +1,633 @@
+//! What names are bound to: assignments, declarations, loops; and the parts of names that definitions need.
+
+use tree_sitter::Node;
+
+use super::define::is_expression;
+use super::{Lower, Naming, Visit};
+use crate::facts::{Binding, Bound, DefId, DefKind, Expr, ExprId, Flags, ImportForm, SiteKind, Sym};
+use crate::language::{Language, Role, Shape, named};
+use crate::parse::line;
+
+/// Patterns nested deeper than this bind nothing.
+const DEPTH: usize = 12;
+
+impl Lower<'_> {
+    pub(super) fn assign(&mut self, node: Node<'_>, shape: &Shape) {
+        let Some(target) = shape.name.child(node) else { return };
+        let value = shape.of.child(node);
+        let ty = shape.ty.child(node).map(|ty| self.express_type(ty));
+        if let Some(value) = value
+            && self.name_literal(target, value)
+        {
+            return;
+        }
+        if let Some(value) = value {
+            self.export_list(target, value);
+        }
+        self.bind_pair(target, value, ty, node);
+    }
+
+    pub(super) fn variable(&mut self, node: Node<'_>, shape: &Shape) {
+        if self.kind(self.scope()) != DefKind::Class {
+            self.decorators.clear();
+        }
+        let ty = shape.ty.child(node);
+        let name = match shape.name.child(node) {
+            Some(name) => name,
+            // A field with a type and no name makes that type a parent.
+            None => return self.embed(ty),
+        };
+        let value = shape.of.child(node).filter(|value| value.id() != name.id());
+        let mut ty = ty.map(|ty| self.express_type(ty));
+        if let Some((declared, end)) = self.declared
+            && node.end_byte() <= end
+        {
+            ty = ty.or(Some(declared));
+        }
+        if let Some(value) = value
+            && self.name_literal(name, value)
+        {
+            return;
+        }
+        self.bind_pair(name, value, ty, node);
+    }
+
+    fn embed(&mut self, ty: Option<Node<'_>>) {
+        let scope = self.scope();
+        if let Some(ty) = ty
+            && self.kind(scope) == DefKind::Class
+        {
+            let expr = self.express_type(ty);
+            let name = self.last_part(ty);
+            let def = &mut self.defs[scope.0 as usize];
+            def.bases.push(expr);
+            def.base_texts.push(name);
+            self.bind_here(name, Bound::Typed(expr), ty);
+        }
+    }
+
+    pub(super) fn declaration(&mut self, node: Node<'_>, shape: &Shape) {
+        self.decorators.clear();
+        if self.language == Language::Kotlin {
+            return self.kotlin_declaration(node);
+        }
+        let ty =
+            shape.ty.child(node).filter(|ty| !matches!(self.text_of(*ty), "var" | "auto" | "val" | "let"));
+        let expr = ty.map_or(ExprId::UNKNOWN, |ty| self.express_type(ty));
+        self.declared = (expr != ExprId::UNKNOWN).then_some((expr, node.end_byte()));
+        if !matches!(self.language, Language::C | Language::Cpp) {
+            return;
+        }
+        // C declares plain names and functions right in the declaration.
+        let mut cursor = node.walk();
+        let declarators: Vec<_> = node.children_by_field_name("declarator", &mut cursor).collect();
+        for declarator in declarators.into_iter().filter(|declarator| declarator.kind() != "init_declarator")
+        {
+            let is_function = self.descend(declarator).1.is_some();
+            let (name, _, _) = self.declared_name(declarator);
+            if !is_function {
+                self.bind_here(name, Bound::Typed(expr), node);
+            }
+        }
+    }
+
+    fn kotlin_declaration(&mut self, node: Node<'_>) {
+        let mut parts = named(node);
+        if let (Some(name), Some(ty)) = (parts.next(), parts.next()) {
+            let expr = self.express_type(ty);
+            let name = self.sym_of(name);
+            self.bind_here(name, Bound::Typed(expr), node);
+        }
+    }
+
+    /// A parameter outside a list of them: of a `catch`, for one.
+    pub(super) fn late_parameter(&mut self, node: Node<'_>, shape: &Shape) {
+        if self.taken.contains(&node.id()) {
+            return;
+        }
+        let Some(name) = shape.name.child(node) else { return };
+        let ty = shape.ty.child(node).map(|ty| self.express_type(ty));
+        self.bind_pair(name, None, ty, node);
+    }
+
+    pub(super) fn pair(&mut self, node: Node<'_>, shape: &Shape) {
+        let (Some(name), value) = (shape.name.child(node), shape.of.child(node)) else { return };
+        self.take(Some(name));
+        let Some(value) = value else { return };
+        let text = self.unquoted(name);
+        let sym = self.names.add(text);
+        let in_object = self.kind(self.scope()) == DefKind::Object;
+        match self.role(value) {
+            Some(Role::Lambda) => {
+                self.named.insert(value.id(), Naming { name: sym, owner: None });
+            }
+            Some(Role::Object) if in_object => {
+                self.named.insert(value.id(), Naming { name: sym, owner: None });
+            }
+            _ if in_object => {
+                let expr = self.express(value);
+                self.bind_here(sym, Bound::Value(expr), node);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn each(&mut self, node: Node<'_>, shape: &Shape) {
+        let (Some(target), Some(of)) = (shape.name.child(node), shape.of.child(node)) else { return };
+        let ty =
+            shape.ty.child(node).filter(|ty| !matches!(self.text_of(*ty), "var" | "auto" | "const" | "let"));
+        let ty = ty.map(|ty| self.express_type(ty)).filter(|ty| *ty != ExprId::UNKNOWN);
+        let of_expr = self.express(of);
+        if let Expr::Call(callee) = self.exprs[of_expr.0 as usize]
+            && let Expr::Member(map, name) = self.exprs[callee.0 as usize]
+            && self.names.text(name) == "items"
+            && is_list(target)
+        {
+            // Keys and values: of the keys nothing is known.
+            let value = self.push(Expr::Element(map));
+            for (child, value) in named(target).collect::<Vec<_>>().into_iter().zip([ExprId::UNKNOWN, value])
+            {
+                self.bind_target(child, value, None, node, DEPTH);
+            }
+            return;
+        }
+        let element = self.push(Expr::Element(of_expr));
+        if self.language == Language::Go
+            && let Some(second) = named(target).nth(1)
+        {
+            // The key or place comes first.
+            self.take_all(target);
+            return self.bind_target(second, element, None, node, DEPTH);
+        }
+        self.bind_target(target, element, ty, node, DEPTH);
+        if self.language == Language::Python {
+            self.site(of, of_expr, SiteKind::Iterate);
+        }
+    }
+
+    pub(super) fn enter(&mut self, node: Node<'_>, shape: &Shape) {
+        let (Some(target), Some(of)) = (shape.name.child(node), shape.of.child(node)) else { return };
+        let of = self.express(of);
+        let entered = self.push(Expr::Enter(of));
+        self.bind_target(target, entered, None, node, DEPTH);
+    }
+
+    pub(super) fn give(&mut self, node: Node<'_>, shape: &Shape) {
+        let Some(value) = shape.of.child(node) else { return };
+        let scope = self.scope();
+        // A declared result says it all, and a very long list of results says nothing.
+        let def = &self.defs[scope.0 as usize];
+        if def.result.is_none() && def.returns.len() < 16 {
+            let expr = self.express(value);
+            if expr != ExprId::UNKNOWN {
+                self.defs[scope.0 as usize].returns.push(expr);
+            }
+        }
+    }
+
+    /// Gives a literal function or object the name it is assigned to.
+    fn name_literal(&mut self, target: Node<'_>, value: Node<'_>) -> bool {
+        let is_object = self.role(value) == Some(Role::Object);
+        let is_function = self.role(value) == Some(Role::Lambda) && self.language != Language::Python;
+        if !is_object && !is_function {
+            return false;
+        }
+        let (name, owner) = match self.role(target) {
+            Some(Role::Identifier) => (self.sym_of(target), None),
+            Some(Role::Member) => match self.member_target(target, value.end_byte()) {
+                Some(naming) => naming,
+                None => return false,
+            },
+            _ if target.kind() == "variable_list" => {
+                let Some(only) = named(target).next() else { return false };
+                let list = named(value).next().unwrap_or(value);
+                return self.name_literal(only, list);
+            }
+            _ => return false,
+        };
+        self.take_all(target);
+        self.named.insert(value.id(), Naming { name, owner });
+        true
+    }
+
+    /// The name and owner in `Owner.name = function`.
+    fn member_target(&mut self, target: Node<'_>, end: usize) -> Option<(Sym, Option<Sym>)> {
+        let shape = self.kinds.shape(target)?;
+        let of = shape.of.child(target)?;
+        let name = self.member_name(shape.name.child(target)?);
+        let owner = match self.text_of(of) {
+            "exports" | "module.exports" => {
+                self.exporting = self.exporting.max(end);
+                None
+            }
+            "module" => return None,
+            "this" | "self" => {
+                let class = self.class_scope()?;
+                Some(self.defs[class.0 as usize].name)
+            }
+            path => {
+                let path = path.strip_suffix(".prototype").unwrap_or(path);
+                Some(self.names.add(path.rsplit(['.', ':']).next().unwrap_or(path)))
+            }
+        };
+        Some((name, owner))
+    }
+
+    /// Python's `__all__`, and what CommonJS gives on.
+    fn export_list(&mut self, target: Node<'_>, value: Node<'_>) {
+        match (self.language, self.text_of(target)) {
+            (Language::Python, "__all__") => {
+                let texts: Vec<&str> = named(value)
+                    .filter(|child| self.role(*child) == Some(Role::Text))
+                    .map(|child| self.unquoted(child))
+                    .collect();
+                let syms: Vec<_> = texts.iter().map(|text| self.names.add(text)).collect();
+                self.exports.get_or_insert_default().extend(syms);
+            }
+            (Language::JavaScript | Language::TypeScript, "module.exports" | "exports") => {
+                let name = self.names.add("default");
+                let expr = self.express(value);
+                self.bind_here(name, Bound::Value(expr), target);
+            }
+            _ => {}
+        }
+    }
+
+    fn bind_pair(&mut self, target: Node<'_>, value: Option<Node<'_>>, ty: Option<ExprId>, node: Node<'_>) {
+        // Element by element where both sides are lists of the same length.
+        if let Some(value) = value
+            && is_list(target)
+            && is_list(value)
+        {
+            let (targets, values): (Vec<_>, Vec<_>) = (named(target).collect(), named(value).collect());
+            if targets.len() == values.len() {
+                for (target, value) in targets.into_iter().zip(values) {
+                    if !self.name_literal(target, value) {
+                        let expr = self.express(value);
+                        self.bind_target(target, expr, None, node, DEPTH);
+                    }
+                }
+                return;
+            }
+        }
+        let expr = value.map_or(ExprId::UNKNOWN, |value| self.express(value));
+        self.bind_target(target, expr, ty, node, DEPTH);
+    }
+
+    fn bind_target(
+        &mut self,
+        target: Node<'_>,
+        value: ExprId,
+        ty: Option<ExprId>,
+        node: Node<'_>,
+        depth: usize,
+    ) {
+        if depth == 0 {
+            return;
+        }
+        self.take(Some(target));
+        match self.role(target) {
+            Some(Role::Identifier | Role::TypeName) => {
+                let text = self.text_of(target);
+                if text.starts_with('@') {
+                    return self.bind_attribute(text, value, ty, node);
+                }
+                let name = self.names.add(text);
+                let name = if self.kind(self.scope()).has_members() { self.bare(name, node) } else { name };
+                self.bind_value(self.scope(), name, value, ty, node);
+            }
+            Some(Role::Member) => self.bind_member(target, value, ty, node),
+            Some(Role::Through) => {
+                if let Some(inner) = self.kinds.shape(target).and_then(|shape| shape.of.child(target)) {
+                    self.bind_target(inner, value, ty, node, depth - 1);
+                }
+            }
+            Some(Role::Index | Role::Call) => {}
+            _ if target.kind().contains("shorthand") => {
+                let name = self.sym_of(target);
+                let member = self.push(Expr::Member(value, name));
+                self.bind_value(self.scope(), name, member, None, node);
+            }
+            _ => self.bind_pattern(target, value, ty, node, depth),
+        }
+    }
+
+    fn bind_pattern(
+        &mut self,
+        target: Node<'_>,
+        value: ExprId,
+        ty: Option<ExprId>,
+        node: Node<'_>,
+        depth: usize,
+    ) {
+        let kind = target.kind();
+        if kind.contains("declarator") || kind == "variable_declaration" {
+            let inner = self.innermost_name(target);
+            return self.bind_target(inner, value, ty, node, depth - 1);
+        }
+        if kind == "pair_pattern" {
+            if let (Some(key), Some(inner)) =
+                (target.child_by_field_name("key"), target.child_by_field_name("value"))
+            {
+                let name = self.member_name(key);
+                let member = self.push(Expr::Member(value, name));
+                self.take(Some(key));
+                self.bind_target(inner, member, None, node, depth - 1);
+            }
+            return;
+        }
+        // `Some(x)` holds what it is made of; a tuple gives its elements; an object pattern asks its pairs.
+        let wraps = kind.contains("tuple_struct")
+            || kind.contains("object")
+            || kind.contains("match")
+            || kind.contains("ref");
+        let children: Vec<_> = named(target).collect();
+        let skip = usize::from(kind.contains("tuple_struct"));
+        let only = children.len() == 1 && !kind.contains("list") && !kind.contains("tuple");
+        for (place, child) in (0..).zip(children.into_iter().skip(skip)) {
+            let inner = if only || wraps { value } else { self.push(Expr::Nth(value, place)) };
+            self.bind_target(child, inner, None, node, depth - 1);
+        }
+    }
+
+    fn bind_member(&mut self, target: Node<'_>, value: ExprId, ty: Option<ExprId>, node: Node<'_>) {
+        let Some(shape) = self.kinds.shape(target) else { return };
+        let (Some(of), Some(name)) = (shape.of.child(target), shape.name.child(target)) else { return };
+        self.take(Some(name));
+        if self.is_self(of) {
+            let text = self.text_of(name);
+            return self.bind_attribute(text, value, ty, node);
+        }
+        if matches!(self.text_of(of), "exports" | "module.exports") {
+            let name = self.sym_of(name);
+            self.bind_value(DefId::FILE, name, value, ty, node);
+        }
+    }
+
+    /// Whether a node is the object the method around runs on.
+    fn is_self(&self, node: Node<'_>) -> bool {
+        match self.role(node) {
+            Some(Role::SelfWord) => true,
+            Some(Role::Identifier) => {
+                let text = self.text_of(node);
+                if self.table.self_names.contains(&text) {
+                    return true;
+                }
+                let method = self.scopes.iter().rev().find(|id| self.kind(**id) != DefKind::Lambda);
+                self.language == Language::Python
+                    && matches!(text, "self" | "cls")
+                    && method.is_some_and(|id| matches!(self.kind(*id), DefKind::Method | DefKind::Property))
+            }
+            _ => false,
+        }
+    }
+
+    fn bind_attribute(&mut self, name: &str, value: ExprId, ty: Option<ExprId>, node: Node<'_>) {
+        let Some(class) = self.class_scope() else { return };
+        let name = self.names.add(name);
+        self.bind_value(class, name, value, ty, node);
+    }
+
+    fn bind_value(&mut self, scope: DefId, name: Sym, value: ExprId, ty: Option<ExprId>, node: Node<'_>) {
+        let within = self.scope();
+        let typed = ty.filter(|ty| *ty != ExprId::UNKNOWN);
+        let mut bind = |to| self.bindings.push(Binding { scope, name, to, within, line: line(node) });
+        if let Some(ty) = typed {
+            bind(Bound::Typed(ty));
+        }
+        if typed.is_none() || value != ExprId::UNKNOWN {
+            bind(Bound::Value(value));
+        }
+    }
+
+    /// The name that a definition declares, its owner if it names one, and its parameters if they hang on the name.
+    pub(super) fn declared_name<'t>(&mut self, node: Node<'t>) -> (Sym, Option<Sym>, Option<Node<'t>>) {
+        let (mut name, params) = self.descend(node);
+        let mut owner = None;
+        while let Some(shape) = self.kinds.shape(name)
+            && shape.role == Role::Member
+            && let (Some(of), Some(inner)) = (shape.of.child(name), shape.name.child(name))
+        {
+            owner = Some(self.last_part(of));
+            self.take(Some(name));
+            self.take_all(of);
+            name = inner;
+        }
+        self.take_all(name);
+        let text = self.text_of(name);
+        let text = text.strip_prefix('#').unwrap_or(text).trim_matches(['"', '\'']);
+        (self.names.add(text), owner, params)
+    }
+
+    /// Down a C declarator to the name, and the parameter list passed on the way.
+    pub(super) fn descend<'t>(&self, node: Node<'t>) -> (Node<'t>, Option<Node<'t>>) {
+        let (mut name, mut params) = (node, None);
+        while let Some(inner) = name.child_by_field_name("declarator") {
+            params = name.child_by_field_name("parameters").or(params);
+            name = inner;
+        }
+        if let Some(inner) = named(name).next().filter(|_| name.kind() == "parenthesized_declarator") {
+            return (self.descend(inner).0, params);
+        }
+        (name, params)
+    }
+
+    /// The name inside a pattern, declarator or typed parameter: its first identifier.
+    pub(super) fn innermost_name<'t>(&self, node: Node<'t>) -> Node<'t> {
+        let mut name = self.descend(node).0;
+        for _ in 0..DEPTH {
+            if matches!(self.role(name), Some(Role::Identifier)) || name.named_child_count() == 0 {
+                return name;
+            }
+            let Some(inner) = named(name)
+                .find(|child| !child.kind().contains("modifier") && !child.kind().contains("annotation"))
+            else {
+                return name;
+            };
+            name = inner;
+        }
+        name
+    }
+
+    /// The last name of a path or type, without arguments.
+    pub(super) fn last_part(&mut self, node: Node<'_>) -> Sym {
+        let text = self.text_of(node);
+        let end = text.find(['<', '[', '(']).unwrap_or(text.len());
+        let start = text[..end].rfind(['.', ':', '\\', '*', '&', ' ']).map_or(0, |place| place + 1);
+        let name = text[start..end].trim();
+        let name = if name.is_empty() { text.trim_matches(['*', '&', ' ']) } else { name };
+        self.names.add(name)
+    }
+
+    /// Marks a node and all names in it as dealt with.
+    pub(super) fn take_all(&mut self, node: Node<'_>) {
+        let mut left = vec![node];
+        while let Some(node) = left.pop() {
+            self.taken.insert(node.id());
+            if self.role(node).is_none_or(|role| !matches!(role, Role::Call | Role::Function | Role::Lambda))
+            {
+                left.extend(named(node));
+            }
+        }
+    }
+
+    pub(super) fn export(&mut self, node: Node<'_>) -> Visit {
+        self.exporting = self.exporting.max(node.end_byte());
+        if let Some(source) = node.child_by_field_name("source") {
+            super::super::imports::reexport(self, node, source);
+            return Visit::Past;
+        }
+        let default = node.child_by_field_name("value").or_else(|| {
+            let mut cursor = node.walk();
+            let is_default = node.children(&mut cursor).any(|child| child.kind() == "default");
+            if is_default { node.child_by_field_name("declaration") } else { None }
+        });
+        let name = self.names.add("default");
+        if let Some(value) = default {
+            if self.role(value) == Some(Role::Lambda) {
+                self.named.insert(value.id(), Naming { name, owner: None });
+            } else if let Some(declared) = value.child_by_field_name("name") {
+                let declared = self.sym_of(declared);
+                let expr = self.push(Expr::Name(declared));
+                self.bind_here(name, Bound::Value(expr), node);
+            } else if self.role(value).is_some_and(is_expression) {
+                let expr = self.express(value);
+                self.bind_here(name, Bound::Value(expr), node);
+            }
+        }
+        Visit::Into
+    }
+
+    /// Adds an import; where it is bound is for the caller to say.
+    pub(in crate::facts) fn import(
+        &mut self,
+        node: Node<'_>,
+        module: &str,
+        name: Option<Sym>,
+        alias: Option<Sym>,
+        form: ImportForm,
+    ) -> u32 {
+        let level = module.bytes().take_while(|byte| *byte == b'.').count();
+        let python = self.language == Language::Python;
+        let (level, module) = if python { (level, &module[level..]) } else { (0, module) };
+        let import = crate::facts::Import {
+            module: self.names.add(module),
+            level: u32::try_from(level).unwrap_or(0),
+            name,
+            alias,
+            form,
+            line: line(node),
+            scope: self.scope(),
+        };
+        self.imports.push(import);
+        u32::try_from(self.imports.len() - 1).expect("a file has fewer imports than bytes")
+    }
+
+    pub(super) fn is_exported(&self, id: DefId, node: Node<'_>) -> bool {
+        let def = &self.defs[id.0 as usize];
+        let name_node = self.kinds.shape(node).and_then(|shape| shape.name.child(node));
+        let name = name_node.map_or("", |name| self.text_of(name));
+        let header_end = name_node.map_or(node.start_byte(), |name| name.start_byte());
+        let header = self.source.get(node.start_byte()..header_end).unwrap_or_default();
+        let word = |wanted: &str| header.split(|c: char| !c.is_alphanumeric()).any(|word| word == wanted);
+        match self.language {
+            Language::Python => !name.starts_with('_') || (name.starts_with("__") && name.ends_with("__")),
+            Language::Go => name.starts_with(char::is_uppercase),
+            Language::Rust => {
+                word("pub")
+                    || self.kind(def.parent) == DefKind::Extension
+                        && !self.defs[def.parent.0 as usize].bases.is_empty()
+            }
+            Language::JavaScript | Language::TypeScript => node.end_byte() <= self.exporting,
+            Language::C | Language::Cpp => !word("static"),
+            Language::Elixir => {
+                !self.text_of(node).starts_with("defp") && !self.text_of(node).starts_with("defmacrop")
+            }
+            Language::Kotlin | Language::Scala => !word("private"),
+            Language::Java | Language::CSharp => word("public") || word("protected"),
+            Language::Swift => word("public") || word("open"),
+            Language::Ruby => !self.follows_private(node),
+            Language::Php => !word("private"),
+            Language::Lua | Language::Luau => !word("local"),
+        }
+    }
+
+    /// Whether the bare word `private` stands before a Ruby method, in the same class.
+    fn follows_private(&self, node: Node<'_>) -> bool {
+        let before = std::iter::successors(node.prev_named_sibling(), Node::prev_named_sibling);
+        // A class with more members than this is looked at no further: asking for a sibling takes longer and longer.
+        before.take(100).any(|one| matches!(self.text_of(one), "private" | "protected"))
+    }
+
+    pub(super) fn function_flags(&mut self, id: DefId, node: Node<'_>, body: Option<Node<'_>>) {
+        let exported = self.is_exported(id, node);
+        let def = &self.defs[id.0 as usize];
+        let name_start = self
+            .kinds
+            .shape(node)
+            .and_then(|shape| shape.name.child(node))
+            .map_or(node.start_byte(), |name| name.start_byte());
+        let header = self.source.get(node.start_byte()..name_start).unwrap_or_default();
+        let word = |wanted: &str| header.split(|c: char| !c.is_alphanumeric()).any(|word| word == wanted);
+        let (is_async, is_static) =
+            (word("async") || word("suspend"), word("static") || node.kind() == "singleton_method");
+        let (is_abstract, overrides, getter) = (word("abstract"), word("override"), word("get"));
+        let kind = def.kind;
+        let parent_name = self.defs[def.parent.0 as usize].name;
+        let is_constructor = kind == DefKind::Method && def.name == parent_name;
+        let name = def.name;
+        let marks: Vec<Sym> = def.decorator_texts.clone();
+        let by_name = self.table.constructors.iter().any(|known| self.names.add(known) == name);
+        let marks: Vec<String> = marks.iter().map(|mark| self.mark_text(*mark)).collect();
+        let marked = |wanted: &[&str]| {
+            marks.iter().any(|mark| wanted.contains(&mark.rsplit('.').next().unwrap_or(mark)))
+        };
+        let flags = &mut self.defs[id.0 as usize].flags;
+        flags.set(Flags::EXPORTED, exported);
+        flags.set(Flags::ASYNC, is_async);
+        flags.set(Flags::STATIC, is_static || marked(&["staticmethod"]));
+        flags.set(Flags::CLASS_LEVEL, marked(&["classmethod"]));
+        flags.set(Flags::OVERRIDE, overrides || marked(&["override", "Override"]));
+        flags.set(Flags::CONSTRUCTOR, is_constructor || (by_name && kind == DefKind::Method));
+        let no_body = body.is_none_or(|body| self.says_nothing(body));
+        let flags = &mut self.defs[id.0 as usize].flags;
+        flags.set(Flags::ABSTRACT, is_abstract || no_body || marked(&["abstractmethod"]));
+        let reads = marked(&[
+            "property",
+            "cached_property",
+            "setter",
+            "getter",
+            "deleter",
+            "abstractproperty",
+            "hybrid_property",
+            "classproperty",
+        ]);
+        if kind == DefKind::Method && (reads || (getter && node.kind() == "method_definition")) {
+            self.defs[id.0 as usize].kind = DefKind::Property;
+        }
+    }
+
+    /// Whether a Python body leaves the work to others.
+    fn says_nothing(&self, body: Node<'_>) -> bool {
+        if self.language != Language::Python {
+            return false;
+        }
+        named(body).all(|statement| {
+            let text = self.text_of(statement);
+            matches!(text, "pass" | "...")
+                || text.starts_with("raise NotImplementedError")
+                || text.starts_with(['"', '\''])
+        })
+    }
+
+    fn mark_text(&self, mark: Sym) -> String {
+        self.names.text(mark).to_owned()
+    }
+}
+
+fn is_list(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "pattern_list" | "tuple_pattern" | "expression_list" | "tuple" | "variable_list" | "list_pattern"
+    )
+}

@@ -1,0 +1,134 @@
+//! What a single grammar needs beyond its table.
+
+use tree_sitter::Node;
+
+use super::{Lower, Visit, elixir};
+use crate::facts::{Bound, DefKind, Expr, ExprId, Flags, SiteKind};
+use crate::language::{Language, Role, named};
+
+pub(super) fn special(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
+    match lower.language {
+        Language::Python => python(lower, node),
+        Language::Rust => rust(lower, node),
+        Language::Ruby => ruby(lower, node),
+        Language::Php => php(lower, node),
+        Language::Elixir => return elixir::visit(lower, node),
+        _ => {}
+    }
+    Visit::Into
+}
+
+fn python(lower: &mut Lower<'_>, node: Node<'_>) {
+    match node.kind() {
+        "with_item" => {
+            if let Some(mut value) = node.child_by_field_name("value") {
+                if lower.role(value) == Some(Role::Enter) {
+                    value = named(value).next().unwrap_or(value);
+                }
+                let expr = lower.express(value);
+                lower.site(value, expr, SiteKind::Enter);
+            }
+        }
+        "yield" => {
+            let value = named(node).next().map_or(ExprId::UNKNOWN, |value| lower.express(value));
+            let scope = lower.scope();
+            let def = &mut lower.defs[scope.0 as usize];
+            if !def.flags.has(Flags::GENERATOR) {
+                def.flags.set(Flags::GENERATOR, true);
+                def.returns.clear();
+            }
+            if value != ExprId::UNKNOWN {
+                def.returns.push(value);
+            }
+        }
+        // The names belong to the file, or to the function around: found there because nothing is bound here.
+        _ => {
+            for name in named(node) {
+                lower.take(Some(name));
+                let name = lower.sym_of(name);
+                lower.bind_here(name, Bound::Global, node);
+            }
+        }
+    }
+}
+
+/// Inside a macro there are only tokens: a name before parentheses is taken for a call.
+fn rust(lower: &mut Lower<'_>, node: Node<'_>) {
+    if node.kind() != "token_tree" {
+        return;
+    }
+    let mut cursor = node.walk();
+    let tokens: Vec<_> = node.children(&mut cursor).collect();
+    for place in 0..tokens.len() {
+        let token = tokens[place];
+        let is_name = matches!(lower.role(token), Some(Role::Identifier | Role::SelfWord));
+        let opens = tokens
+            .get(place + 1)
+            .is_some_and(|next| next.kind() == "token_tree" && lower.text_of(*next).starts_with('('));
+        if !is_name || !opens {
+            continue;
+        }
+        let mut path = vec![token];
+        let mut at = place;
+        while at >= 2
+            && matches!(tokens[at - 1].kind(), "." | "::")
+            && matches!(lower.role(tokens[at - 2]), Some(Role::Identifier | Role::SelfWord))
+        {
+            path.push(tokens[at - 2]);
+            at -= 2;
+        }
+        let after_dot = at >= 1 && tokens[at - 1].kind() == ".";
+        let first = path.pop().expect("the name itself");
+        let mut expr = if after_dot {
+            let name = lower.member_name(first);
+            lower.push(Expr::Member(ExprId::UNKNOWN, name))
+        } else {
+            lower.express(first)
+        };
+        lower.take(Some(first));
+        while let Some(next) = path.pop() {
+            lower.take(Some(next));
+            let name = lower.member_name(next);
+            expr = lower.push(Expr::Member(expr, name));
+        }
+        lower.site(token, expr, SiteKind::Call);
+    }
+}
+
+fn ruby(lower: &mut Lower<'_>, node: Node<'_>) {
+    if node.kind() == "body_statement" && lower.kind(lower.scope()) == DefKind::Class {
+        mixins(lower, node);
+    }
+}
+
+/// `include` and its like make a module a parent.
+fn mixins(lower: &mut Lower<'_>, body: Node<'_>) {
+    let scope = lower.scope();
+    for call in named(body).filter(|child| child.kind() == "call") {
+        let method = call.child_by_field_name("method").map_or("", |method| lower.text_of(method));
+        if !matches!(method, "include" | "extend" | "prepend") {
+            continue;
+        }
+        let Some(arguments) = call.child_by_field_name("arguments") else { continue };
+        for base in named(arguments) {
+            let expr = lower.express(base);
+            let text = lower.sym_of(base);
+            let def = &mut lower.defs[scope.0 as usize];
+            def.bases.push(expr);
+            def.base_texts.push(text);
+        }
+    }
+}
+
+/// `use Trait;` in a class makes the trait a parent.
+fn php(lower: &mut Lower<'_>, node: Node<'_>) {
+    let scope = lower.scope();
+    for base in named(node) {
+        let expr = lower.express(base);
+        lower.take(Some(base));
+        let text = lower.sym_of(base);
+        let def = &mut lower.defs[scope.0 as usize];
+        def.bases.push(expr);
+        def.base_texts.push(text);
+    }
+}

@@ -1,0 +1,151 @@
+//! The files of a project, side by side: who is which module, and who defines which name. A snapshot: questions are
+//! asked of one that does not change, and an edit makes another that shares all that stayed the same.
+
+mod index;
+mod modules;
+
+use std::sync::Arc;
+
+use crate::facts::{DefId, Facts};
+use crate::language::Language;
+
+pub(crate) use index::{Family, Index};
+pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
+
+pub(crate) fn family(language: Language) -> Family {
+    Family::of(language)
+}
+
+/// A file of the project, by a number that stays with its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A definition of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub file: FileId,
+    pub def: DefId,
+}
+
+/// A file and what it says.
+#[derive(Clone)]
+pub struct Entry {
+    /// Relative to the project's root, with forward slashes.
+    pub path: Arc<str>,
+    pub facts: Arc<Facts>,
+}
+
+/// All files with their facts.
+#[derive(Clone, Default)]
+pub struct Files {
+    /// By number; a file that is gone leaves a gap.
+    entries: Vec<Option<Entry>>,
+    /// By path, for those that are there.
+    order: Vec<FileId>,
+    modules: Arc<Modules>,
+    index: Arc<Index>,
+    /// Every path that ever was, with its number.
+    paths: std::collections::HashMap<Arc<str>, FileId>,
+}
+
+impl Files {
+    /// The snapshot after `changes`: facts for files that are new or different, nothing for those that are gone.
+    pub fn with(&self, changes: Vec<(Arc<str>, Option<Arc<Facts>>)>) -> Self {
+        let mut next = self.clone();
+        let mut moved = false;
+        let mut index = Index::clone(&self.index);
+        for (path, facts) in changes {
+            let id = next.number(&path);
+            let old = next.entries[id.0 as usize].take();
+            if let Some(old) = &old {
+                index.remove(id, &old.facts);
+            }
+            let package = |facts: &Facts| facts.package.map(|sym| facts.text(sym).to_owned());
+            let stays = old.as_ref().is_some_and(|old| {
+                facts.as_ref().is_some_and(|new| {
+                    package(new) == package(&old.facts) && new.language == old.facts.language
+                })
+            });
+            moved |= !stays;
+            if let Some(facts) = facts {
+                index.add(id, &facts);
+                next.entries[id.0 as usize] = Some(Entry { path, facts });
+            }
+        }
+        next.index = Arc::new(index);
+        if moved {
+            next.settle();
+        }
+        next
+    }
+
+    pub fn entry(&self, id: FileId) -> Option<&Entry> {
+        self.entries.get(id.0 as usize)?.as_ref()
+    }
+
+    pub fn facts(&self, id: FileId) -> &Facts {
+        &self.entry(id).expect("a file that is there").facts
+    }
+
+    pub fn path(&self, id: FileId) -> &str {
+        &self.entry(id).expect("a file that is there").path
+    }
+
+    pub fn find(&self, path: &str) -> Option<FileId> {
+        self.paths.get(path).copied().filter(|id| self.entry(*id).is_some())
+    }
+
+    /// All files by path.
+    pub fn each(&self) -> impl Iterator<Item = (FileId, &Entry)> {
+        self.order.iter().filter_map(|id| self.entry(*id).map(|entry| (*id, entry)))
+    }
+
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    pub fn languages(&self) -> Vec<Language> {
+        let mut all: Vec<_> = self.each().map(|(_, entry)| entry.facts.language).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    pub(crate) fn modules(&self) -> &Modules {
+        &self.modules
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// A number for what the set of files is, apart from what they say.
+    pub(crate) fn layout(&self) -> u64 {
+        self.modules.layout
+    }
+
+    fn number(&mut self, path: &Arc<str>) -> FileId {
+        if let Some(id) = self.paths.get(path) {
+            return *id;
+        }
+        let id = FileId(u32::try_from(self.entries.len()).expect("fewer files than 32 bits can count"));
+        self.entries.push(None);
+        self.paths.insert(Arc::clone(path), id);
+        id
+    }
+
+    fn settle(&mut self) {
+        let mut order: Vec<_> = (0..)
+            .map(FileId)
+            .take(self.entries.len())
+            .filter(|id| self.entries[id.0 as usize].is_some())
+            .collect();
+        order.sort_unstable_by(|one, other| self.path(*one).cmp(self.path(*other)));
+        self.order = order;
+        self.modules = Arc::new(Modules::build(self));
+    }
+}

@@ -1,0 +1,315 @@
+//! Which file an import means, language by language. Only paths and declared packages are looked at.
+
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
+
+use super::{FileId, Files};
+use crate::facts::{Facts, Import};
+use crate::language::Language;
+use crate::quick::Quick;
+
+/// What an import leads to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Target {
+    File(FileId),
+    /// A folder of modules, or a package of several files.
+    Folder(Box<str>),
+}
+
+/// Where modules are.
+#[derive(Default)]
+pub(crate) struct Modules {
+    /// Files by path without extension.
+    stems: HashMap<Box<str>, Vec<FileId>>,
+    /// Files by folder; a folder of folders only has none.
+    folders: HashMap<Box<str>, Vec<FileId>>,
+    /// Folders that Python packages start in, the longest path first.
+    roots: Vec<Box<str>>,
+    /// Folders of Rust crates by the crate's name.
+    crates: HashMap<Box<str>, Box<str>>,
+    /// Files by declared package.
+    packages: HashMap<Box<str>, Vec<FileId>>,
+    pub(super) layout: u64,
+}
+
+impl Modules {
+    pub(super) fn build(files: &Files) -> Self {
+        let mut modules = Self::default();
+        let mut hash = Quick::default();
+        for (id, entry) in files.each() {
+            let path: &str = &entry.path;
+            path.hash(&mut hash);
+            let (folder, name) = split(path);
+            let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+            let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
+            modules.stems.entry(join(folder, base).into()).or_default().push(id);
+            if name.ends_with(".d.ts") {
+                modules.stems.entry(join(folder, stem).into()).or_default().push(id);
+            }
+            modules.folders.entry(folder.into()).or_default().push(id);
+            for above in ancestors(split(folder).0) {
+                if modules.folders.contains_key(above) {
+                    break;
+                }
+                modules.folders.insert(above.into(), Vec::new());
+            }
+            if let Some(package) = entry.facts.package {
+                let package = entry.facts.text(package);
+                package.hash(&mut hash);
+                modules.packages.entry(package.into()).or_default().push(id);
+            }
+            if entry.facts.language == Language::Rust && matches!(name, "lib.rs" | "main.rs") {
+                let root = folder.strip_suffix("src").map_or(folder, |root| root.trim_end_matches('/'));
+                let krate = root.rsplit('/').next().unwrap_or(root).replace('-', "_");
+                modules.crates.entry(krate.into()).or_insert_with(|| folder.into());
+            }
+        }
+        modules.find_roots();
+        modules.layout = hash.finish();
+        modules
+    }
+
+    /// A folder is a root if it holds a package and is none itself.
+    fn find_roots(&mut self) {
+        let mut roots = BTreeSet::new();
+        for folder in self.folders.keys().filter(|folder| self.is_package(folder)) {
+            let mut top: &str = folder;
+            while !top.is_empty() && self.is_package(split(top).0) {
+                top = split(top).0;
+            }
+            roots.insert(split(top).0.into());
+        }
+        roots.extend(["", "src", "lib", "python"].map(Into::into));
+        self.roots = roots.into_iter().collect();
+        self.roots.sort_by_key(|root| std::cmp::Reverse(root.len()));
+    }
+
+    fn is_package(&self, folder: &str) -> bool {
+        self.stems.contains_key(join(folder, "__init__").as_str())
+    }
+
+    /// What an import's module is, seen from a file.
+    pub(crate) fn target(&self, files: &Files, from: FileId, import: &Import) -> Option<Target> {
+        let facts = files.facts(from);
+        let path = files.path(from);
+        let module = facts.text(import.module);
+        match facts.language {
+            Language::Python => self.python(path, module, import.level),
+            Language::JavaScript | Language::TypeScript => self.script(path, module),
+            Language::Go => self.go(module),
+            Language::Lua | Language::Luau => self.lua(path, module),
+            Language::C | Language::Cpp => self.header(path, module),
+            Language::Ruby | Language::Php => self.relative(path, module),
+            _ => self.packages.contains_key(module).then(|| Target::Folder(module.into())),
+        }
+    }
+
+    /// A module by dotted name, seen from a file.
+    pub(crate) fn python(&self, path: &str, module: &str, level: u32) -> Option<Target> {
+        let inner = module.replace('.', "/");
+        let folder = split(path).0;
+        if level > 0 {
+            let mut base = folder;
+            for _ in 1..level {
+                base = split(base).0;
+            }
+            return self.python_at(base, &inner);
+        }
+        // The importing file's own folder counts for scripts, and the roots above it before all others.
+        let own = (!self.is_package(folder)).then_some(folder);
+        let near = self.roots.iter().filter(|root| within(path, root));
+        let far = self.roots.iter().filter(|root| !within(path, root));
+        let mut bases = own.into_iter().chain(near.chain(far).map(AsRef::as_ref));
+        bases.find_map(|root| self.python_at(root, &inner))
+    }
+
+    fn python_at(&self, base: &str, inner: &str) -> Option<Target> {
+        let path = if inner.is_empty() { base.to_owned() } else { join(base, inner) };
+        let file = |stem: &str| self.stems.get(stem).and_then(|files| files.first().copied());
+        let package = file(&join(&path, "__init__"));
+        let module = if inner.is_empty() { None } else { file(&path) };
+        let folder = self.folders.contains_key(path.as_str());
+        package
+            .or(module)
+            .map(Target::File)
+            .or_else(|| (folder && !path.is_empty()).then(|| Target::Folder(path.into())))
+    }
+
+    fn script(&self, path: &str, module: &str) -> Option<Target> {
+        let folder = split(path).0;
+        let bases: Vec<String> = match module.strip_prefix('.') {
+            Some(_) => vec![walk(folder, module)?],
+            // A path alias: what follows its first part, under a source folder above us.
+            None => {
+                let inner = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/"))?;
+                let mut above: Vec<_> =
+                    ancestors(folder).map(|root| join(&join(root, "src"), inner)).collect();
+                above.extend(ancestors(folder).map(|root| join(root, inner)));
+                above
+            }
+        };
+        bases.iter().find_map(|base| self.script_file(base)).map(Target::File)
+    }
+
+    fn script_file(&self, base: &str) -> Option<FileId> {
+        let bare = [".js", ".mjs", ".cjs", ".ts", ".jsx", ".tsx"]
+            .iter()
+            .find_map(|ending| base.strip_suffix(ending));
+        let file = |stem: &str| self.stems.get(stem).and_then(|files| files.first().copied());
+        file(base).or_else(|| bare.and_then(file)).or_else(|| file(&join(base, "index")))
+    }
+
+    /// A Go package: the folder with the longest ending of the import's path.
+    fn go(&self, module: &str) -> Option<Target> {
+        let mut rest = module;
+        loop {
+            if self.folders.contains_key(rest) {
+                return Some(Target::Folder(rest.into()));
+            }
+            let Some((_, inner)) = rest.split_once('/') else { break };
+            rest = inner;
+        }
+        None
+    }
+
+    fn lua(&self, path: &str, module: &str) -> Option<Target> {
+        let inner = module.trim_start_matches("./").replace('.', "/");
+        let own = split(path).0;
+        let bases = [own, "", "src", "lua", "lib"];
+        let found = bases.iter().chain(&ancestors(own).collect::<Vec<_>>()).find_map(|base| {
+            let stem = join(base, &inner);
+            let files =
+                self.stems.get(stem.as_str()).or_else(|| self.stems.get(join(&stem, "init").as_str()));
+            files.and_then(|files| files.first().copied())
+        });
+        found.map(Target::File)
+    }
+
+    fn header(&self, path: &str, module: &str) -> Option<Target> {
+        let stem = module.rsplit_once('.').map_or(module, |(stem, _)| stem);
+        let own = walk(split(path).0, stem).unwrap_or_default();
+        let above =
+            ancestors(split(path).0).flat_map(|base| [join(base, stem), join(&join(base, "include"), stem)]);
+        let mut bases = std::iter::once(own).chain(above);
+        bases
+            .find_map(|base| self.stems.get(base.as_str()).and_then(|files| files.first().copied()))
+            .map(Target::File)
+    }
+
+    fn relative(&self, path: &str, module: &str) -> Option<Target> {
+        let stem = module.strip_suffix(".php").or_else(|| module.strip_suffix(".rb")).unwrap_or(module);
+        let bases = [walk(split(path).0, stem)?, join("lib", stem), stem.to_owned()];
+        bases
+            .iter()
+            .find_map(|base| self.stems.get(base.as_str()).and_then(|files| files.first().copied()))
+            .map(Target::File)
+    }
+
+    /// Files of a folder.
+    pub(crate) fn folder(&self, path: &str) -> &[FileId] {
+        self.folders.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// A module inside a folder of modules, or inside the package that a file starts.
+    pub(crate) fn inside(&self, folder: &str, name: &str) -> Option<Target> {
+        self.python_at(folder, name)
+    }
+
+    /// The file a Rust module's inner module is in.
+    pub(crate) fn rust_child(&self, path: &str, name: &str) -> Option<FileId> {
+        let (folder, file) = split(path);
+        let base = match file {
+            "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+            other => join(folder, other.strip_suffix(".rs").unwrap_or(other)),
+        };
+        let file = |stem: &str| self.stems.get(stem).and_then(|files| files.first().copied());
+        file(&join(&base, name)).or_else(|| file(&join(&join(&base, name), "mod")))
+    }
+
+    /// The file a Rust crate starts in, seen from one of its files.
+    pub(crate) fn rust_root(&self, path: &str) -> Option<FileId> {
+        let mut folder = split(path).0;
+        loop {
+            for start in ["lib", "main"] {
+                if let Some(files) = self.stems.get(join(folder, start).as_str()) {
+                    return files.first().copied();
+                }
+            }
+            if folder.is_empty() {
+                return None;
+            }
+            folder = split(folder).0;
+        }
+    }
+
+    pub(crate) fn rust_crate(&self, name: &str) -> Option<FileId> {
+        let folder = self.crates.get(name)?;
+        ["lib", "main"]
+            .iter()
+            .find_map(|start| self.stems.get(join(folder, start).as_str())?.first().copied())
+    }
+
+    /// The parent module's file of a Rust file.
+    pub(crate) fn rust_parent(&self, path: &str) -> Option<FileId> {
+        let (folder, file) = split(path);
+        let inner = if file == "mod.rs" { split(folder).0 } else { folder };
+        let (outer, name) = split(inner);
+        let own = |stem: String| self.stems.get(stem.as_str()).and_then(|files| files.first().copied());
+        let roots = ["lib", "main", "mod"].iter().find_map(|start| own(join(inner, start)));
+        roots.or_else(|| own(join(outer, name)))
+    }
+
+    /// The folder a package file stands for.
+    pub(crate) fn package_folder<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let (folder, file) = split(path);
+        file.starts_with("__init__.").then_some(folder)
+    }
+}
+
+/// The dotted name of a Python file, from the root of its packages.
+pub(crate) fn python_name(modules: &Modules, path: &str) -> String {
+    let (mut root, _) = split(path);
+    while !root.is_empty() && modules.is_package(root) {
+        root = split(root).0;
+    }
+    let inner = path.strip_prefix(root).unwrap_or(path).trim_start_matches('/');
+    let inner = inner.rsplit_once('.').map_or(inner, |(stem, _)| stem);
+    inner.strip_suffix("/__init__").unwrap_or(inner).replace('/', ".")
+}
+
+/// The package a file says it is in.
+pub(crate) fn declared_package(facts: &Facts) -> Option<&str> {
+    facts.package.map(|package| facts.text(package))
+}
+
+pub(crate) fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+fn within(path: &str, folder: &str) -> bool {
+    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// A folder and all above it, the nearest first.
+fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| split(folder).0))
+}
+
+/// `folder` followed by a relative path; nothing if that leads out of the project.
+fn walk(folder: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            name => parts.push(name),
+        }
+    }
+    Some(parts.join("/"))
+}

@@ -1,0 +1,66 @@
+//! All edges.
+
+use serde::Serialize;
+
+use super::budget::{self, list_answer};
+use super::{Cut, Part};
+use crate::graph::Call;
+use crate::memo::Snapshot;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calls {
+    pub edges: Vec<Call>,
+    /// Call sites whose target is not known.
+    pub unresolved: usize,
+    #[serde(flatten)]
+    pub cut: Cut,
+}
+
+/// The edges that start in a part, in the order of the text.
+pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
+    let mut edges = Vec::new();
+    let mut unresolved = 0;
+    for (id, _) in part.files(snapshot) {
+        if let Some(one) = snapshot.graph.part(id) {
+            edges.extend(one.edges.iter().map(|edge| Call::of(&snapshot.files, id, edge)));
+            unresolved += one.unresolved.len();
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let cut = Cut { total: edges.len(), ..Cut::default() };
+    Calls { edges, unresolved, cut }
+}
+
+list_answer!(Calls, edges, |answer| {
+    let mut out = String::new();
+    for edge in &answer.edges {
+        out.push_str(&format!(
+            "{}:{} {} -> {}:{}{}\n",
+            edge.from_file,
+            edge.line,
+            edge.from_func,
+            edge.to_file,
+            edge.to_func,
+            marks(edge)
+        ));
+    }
+    out.push_str(&format!(
+        "{} edges, {} calls unresolved\n",
+        kit::text::thousands(answer.cut.total as u64),
+        kit::text::thousands(answer.unresolved as u64)
+    ));
+    out + &budget::tail(&answer.cut)
+});
+
+/// What is not the ordinary about an edge.
+pub(crate) fn marks(edge: &Call) -> String {
+    use crate::resolve::{Confidence, EdgeKind};
+    let kind = if edge.kind == EdgeKind::Call {
+        String::new()
+    } else {
+        format!(" ({:?})", edge.kind).to_lowercase()
+    };
+    let unsure = if edge.confidence == Confidence::Low { " (low confidence)" } else { "" };
+    format!("{kind}{unsure}")
+}

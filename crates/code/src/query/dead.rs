@@ -1,0 +1,330 @@
+//! Functions that nobody uses, with what speaks for and against it. A use in the function itself does not count.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Serialize;
+
+use super::budget;
+use super::{Answer, Cut, Part};
+use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
+use crate::language::Language;
+use crate::memo::Snapshot;
+use crate::project::Place;
+use crate::resolve;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dead {
+    /// Nothing uses or mentions them, and nothing outside is meant to.
+    pub dead: Vec<Unused>,
+    /// Nothing uses them that we can see, but something may.
+    pub possibly_dead: Vec<Unused>,
+    pub total_functions: usize,
+    #[serde(flatten)]
+    pub cut: Cut,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Unused {
+    pub file: String,
+    pub name: String,
+    pub line: u32,
+    pub kind: &'static str,
+    /// What was found out about it.
+    pub evidence: &'static str,
+}
+
+/// The unused functions of a part. What `entries` names is used by somebody outside.
+pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
+    let mut total = 0;
+    let mut candidates = Vec::new();
+    for (id, entry) in part.files(snapshot) {
+        let in_test = is_test_file(&entry.path, entry.facts.language);
+        for (def, one) in entry.facts.each_def() {
+            if !one.kind.runs() {
+                continue;
+            }
+            total += 1;
+            let place = Place { file: id, def };
+            let used = snapshot
+                .graph
+                .users(place)
+                .iter()
+                .any(|(file, edge)| Place { file: *file, def: edge.from } != place);
+            if !used && !is_entry(&entry.facts, def, one, entries, in_test) {
+                candidates.push(place);
+            }
+        }
+    }
+    let mentions = Mentions::of(snapshot, &candidates);
+    let mut answer =
+        Dead { dead: Vec::new(), possibly_dead: Vec::new(), total_functions: total, cut: Cut::default() };
+    for place in candidates {
+        let (sure, evidence) = verdict(snapshot, place, &mentions);
+        let facts = snapshot.files.facts(place.file);
+        let def = facts.def(place.def);
+        let unused = Unused {
+            file: snapshot.files.path(place.file).to_owned(),
+            name: facts.qualified(place.def).into_owned(),
+            line: def.line,
+            kind: def.kind.word(),
+            evidence,
+        };
+        if sure { answer.dead.push(unused) } else { answer.possibly_dead.push(unused) }
+    }
+    answer.cut.total = answer.count();
+    answer
+}
+
+/// Whether it is surely dead, and why we think so.
+fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool, &'static str) {
+    let facts = snapshot.files.facts(place.file);
+    let def = facts.def(place.def);
+    let name = facts.text(def.name);
+    if !def.decorator_texts.is_empty() {
+        return (false, "a decorator may register it");
+    }
+    if is_exported(facts, snapshot.files.path(place.file), place.def, def) {
+        return (false, "exported: others may use it");
+    }
+    if def.flags.has(Flags::OVERRIDE) || may_override(snapshot, place) {
+        return (false, "its class has parents that may call it");
+    }
+    if mentions.elsewhere(name, place) {
+        return (false, "the name is used on objects of unknown type, or imported");
+    }
+    if mentions.begins(name) {
+        return (false, "its name begins like one that is put together from text");
+    }
+    if def.flags.has(Flags::ABSTRACT) && def.kind != DefKind::Function {
+        return (false, "declared for others to fill in");
+    }
+    (true, "nothing uses or mentions it")
+}
+
+/// Names that are used somewhere, by whom.
+struct Mentions<'s> {
+    /// By name: one of the functions that use it, and whether there are others.
+    used: HashMap<&'s str, (Place, bool)>,
+    written: HashSet<&'s str>,
+}
+
+impl<'s> Mentions<'s> {
+    fn of(snapshot: &'s Snapshot, candidates: &[Place]) -> Self {
+        let name = |place: &Place| {
+            let facts = snapshot.files.facts(place.file);
+            facts.text(facts.def(place.def).name)
+        };
+        let wanted: HashSet<&str> = candidates.iter().map(name).collect();
+        let (mut used, mut written): (HashMap<&str, (Place, bool)>, HashSet<&str>) = Default::default();
+        for (id, entry) in snapshot.files.each() {
+            let facts: &Facts = &entry.facts;
+            // Which of the file's names are wanted, asked once per name and not once per use.
+            let here: Vec<bool> = facts.names.iter().map(|name| wanted.contains(name.as_ref())).collect();
+            written.extend(facts.mentions.iter().map(|sym| facts.text(*sym)));
+            for site in &facts.sites {
+                let (Expr::Name(sym) | Expr::Member(_, sym)) = facts.expr(site.expr) else { continue };
+                if here[sym.0 as usize] {
+                    let user = Place { file: id, def: facts.charged(site.scope) };
+                    used.entry(facts.text(sym))
+                        .and_modify(|(first, more)| *more |= *first != user)
+                        .or_insert((user, false));
+                }
+            }
+        }
+        Self { used, written }
+    }
+
+    fn elsewhere(&self, name: &str, place: Place) -> bool {
+        self.written.contains(name) || self.used.get(name).is_some_and(|(user, more)| *more || *user != place)
+    }
+
+    fn begins(&self, name: &str) -> bool {
+        name.match_indices('_').any(|(at, _)| at > 0 && self.written.contains(&name[..=at]))
+    }
+}
+
+/// What is called from outside the program's own text.
+fn is_entry(facts: &Facts, id: DefId, def: &Def, entries: &[String], in_test: bool) -> bool {
+    let name = facts.text(def.name);
+    let table = facts.language.table();
+    let marked = def.decorator_texts.iter().map(|mark| facts.text(*mark)).any(|mark| {
+        let last = mark.rsplit(['.', ':']).next().unwrap_or(mark);
+        table.tests.marks.contains(&mark) || table.tests.marks.contains(&last) || FRAMEWORK.contains(&last)
+    });
+    let dunder = name.starts_with("__") && name.ends_with("__");
+    let qualified = facts.qualified(id);
+    marked
+        || dunder
+        || in_test
+        || def.flags.has(Flags::CONSTRUCTOR)
+        || table.entry_points.contains(&name)
+        || entries.iter().any(|entry| *entry == *name || **entry == *qualified)
+}
+
+/// Decorators with which frameworks call a function themselves.
+const FRAMEWORK: &[&str] = &[
+    "route",
+    "get",
+    "post",
+    "put",
+    "delete",
+    "patch",
+    "command",
+    "group",
+    "task",
+    "shared_task",
+    "receiver",
+    "register",
+    "fixture",
+    "hookimpl",
+    "validator",
+    "field_validator",
+    "model_validator",
+    "root_validator",
+    "listens_for",
+    "event",
+    "on_event",
+    "middleware",
+    "exception_handler",
+    "errorhandler",
+    "before_request",
+    "after_request",
+    "app_errorhandler",
+    "context_processor",
+    "template_filter",
+    "filter",
+    "simple_tag",
+    "inclusion_tag",
+    "callback",
+    "overload",
+    "singledispatch",
+    "Bean",
+    "GetMapping",
+    "PostMapping",
+    "RequestMapping",
+    "PutMapping",
+    "DeleteMapping",
+    "Scheduled",
+    "EventListener",
+    "PostConstruct",
+    "PreDestroy",
+    "Override",
+    "no_mangle",
+    "wasm_bindgen",
+    "HttpGet",
+    "HttpPost",
+    "Get",
+    "Post",
+    "Put",
+    "Delete",
+    "Injectable",
+    "Input",
+    "Output",
+    "HostListener",
+    "objc",
+    "IBAction",
+    "JvmStatic",
+    "proc_macro",
+    "panic_handler",
+];
+
+fn is_exported(facts: &Facts, path: &str, id: DefId, def: &Def) -> bool {
+    let class = facts.def(def.parent);
+    let outer = if class.kind.has_members() { class.name } else { def.name };
+    let listed = facts.exports.as_ref().is_some_and(|all| all.contains(&outer));
+    match facts.language {
+        Language::Python => {
+            let of_package = path.ends_with("__init__.py") && !facts.text(def.name).starts_with('_');
+            listed
+                || (of_package && (def.parent == DefId::FILE || class.parent == DefId::FILE))
+                || is_special(facts, id)
+        }
+        Language::Ruby | Language::Lua | Language::Luau | Language::Php => {
+            class.kind == DefKind::Class && def.flags.has(Flags::EXPORTED)
+        }
+        _ => {
+            def.flags.has(Flags::EXPORTED)
+                || (class.kind == DefKind::Class
+                    && class.flags.has(Flags::EXPORTED)
+                    && is_script(facts.language))
+        }
+    }
+}
+
+/// `_missing_` and the like, which the language's library calls.
+fn is_special(facts: &Facts, id: DefId) -> bool {
+    let name = facts.text(facts.def(id).name);
+    name.starts_with('_') && name.ends_with('_') && name.len() > 2
+}
+
+fn is_script(language: Language) -> bool {
+    matches!(language, Language::JavaScript | Language::TypeScript)
+}
+
+fn may_override(snapshot: &Snapshot, place: Place) -> bool {
+    let facts = snapshot.files.facts(place.file);
+    let def = facts.def(place.def);
+    let parent = facts.def(def.parent);
+    let private = facts.text(def.signature).split_whitespace().any(|word| word == "private");
+    if private || !parent.kind.has_members() || parent.bases.is_empty() {
+        return false;
+    }
+    let class = Place { file: place.file, def: def.parent };
+    resolve::may_override(&snapshot.files, class, facts.text(def.name))
+}
+
+/// Whether a file holds tests, by its name or by the folder it is in.
+pub(crate) fn is_test_file(path: &str, language: Language) -> bool {
+    let tests = &language.table().tests;
+    let (folder, file) = crate::project::split(path);
+    let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
+    let folders = folder.split('/').any(|part| {
+        matches!(part, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing" | "testdata")
+    });
+    folders
+        || tests.file_starts.iter().any(|start| stem.starts_with(start))
+        || tests.file_ends.iter().any(|end| stem.ends_with(end))
+}
+
+/// Whether a function is a test by itself.
+pub(crate) fn is_test(facts: &Facts, path: &str, id: DefId) -> bool {
+    let def = facts.def(id);
+    let tests = &facts.language.table().tests;
+    let name = facts.text(def.name);
+    let marked = def.decorator_texts.iter().any(|mark| tests.marks.contains(&facts.text(*mark)));
+    marked
+        || (is_test_file(path, facts.language)
+            && tests.function_starts.iter().any(|start| name.starts_with(start)))
+}
+
+impl Answer for Dead {
+    fn count(&self) -> usize {
+        self.dead.len() + self.possibly_dead.len()
+    }
+
+    fn weight(&self, item: usize) -> usize {
+        budget::size(self.dead.get(item).unwrap_or_else(|| &self.possibly_dead[item - self.dead.len()]))
+    }
+
+    fn keep(&mut self, from: usize, count: usize, cut: Cut) {
+        let sure = self.dead.len();
+        let end = from + count;
+        self.possibly_dead.truncate(end.saturating_sub(sure));
+        self.possibly_dead.drain(..from.saturating_sub(sure).min(self.possibly_dead.len()));
+        self.dead.truncate(end);
+        self.dead.drain(..from.min(self.dead.len()));
+        self.cut = cut;
+    }
+
+    fn text(&self) -> String {
+        let mut out = String::new();
+        for (title, list) in [("Dead", &self.dead), ("Possibly dead", &self.possibly_dead)] {
+            out.push_str(&format!("{title}: {}\n", list.len()));
+            for one in list {
+                out.push_str(&format!("  {}:{} {} ({})\n", one.file, one.line, one.name, one.evidence));
+            }
+        }
+        out.push_str(&format!("of {} functions\n", kit::text::thousands(self.total_functions as u64)));
+        out + &budget::tail(&self.cut)
+    }
+}

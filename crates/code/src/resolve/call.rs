@@ -1,0 +1,580 @@
+//! A use to edges.
+
+use super::infer::has_namespaces;
+use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Unresolved, Value};
+use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Flags, Site, SiteKind};
+use crate::language::Language;
+use crate::project::Place;
+
+impl Resolver<'_> {
+    /// Adds the edges of one use.
+    pub(super) fn site(&mut self, site: Site, out: &mut Resolution) {
+        match site.kind {
+            SiteKind::Call | SiteKind::New | SiteKind::Decorator => self.call_site(site, out),
+            SiteKind::Read => self.read_site(site, out),
+            SiteKind::Enter => {
+                self.protocol(site, &["__enter__", "__exit__", "__aenter__", "__aexit__"], out);
+            }
+            SiteKind::Iterate => {
+                self.protocol(site, &["__iter__", "__next__", "__aiter__", "__anext__"], out);
+            }
+            SiteKind::Subscript => self.protocol(site, &["__getitem__"], out),
+        }
+    }
+
+    fn call_site(&mut self, site: Site, out: &mut Resolution) {
+        let home = self.home;
+        let facts = self.facts(home);
+        let expr = facts.expr(site.expr);
+        let kind = if self.through_super(site.expr) { EdgeKind::Super } else { site.kind.edge() };
+        let mut known = false;
+        let before = out.edges.len();
+        match expr {
+            Expr::Member(of, name) => {
+                let receivers = self.infer(home, of, site.scope, DEPTH);
+                known = !receivers.is_empty();
+                if !known && has_namespaces(facts.language) && matches!(facts.expr(of), Expr::Name(_)) {
+                    for value in self.infer(home, site.expr, site.scope, DEPTH).iter() {
+                        self.call_value(site, *value, kind, Confidence::Medium, out);
+                    }
+                }
+                let name = facts.text(name);
+                for receiver in receivers.iter() {
+                    let confidence = self.confidence(of, *receiver);
+                    self.call_member(site, *receiver, name, kind, confidence, out);
+                }
+            }
+            Expr::Super => self.parent_constructor(site, out),
+            _ => {
+                let values = self.infer(home, site.expr, site.scope, DEPTH);
+                known = !values.is_empty();
+                let confidence =
+                    if self.is_bound_to_definition(site) { Confidence::High } else { Confidence::Medium };
+                for value in values.iter() {
+                    self.call_value(site, *value, kind, confidence, out);
+                }
+            }
+        }
+        if out.edges.len() == before {
+            self.without_edge(site, known, out);
+        }
+    }
+
+    /// A call of which no target was found: by its name alone, or not at all.
+    fn without_edge(&mut self, site: Site, known: bool, out: &mut Resolution) {
+        let facts = self.facts(self.home);
+        let (name, of) = match facts.expr(site.expr) {
+            Expr::Name(name) => (facts.text(name), None),
+            Expr::Member(of, name) => (facts.text(name), Some(of)),
+            _ => return,
+        };
+        let foreign = match of {
+            Some(of) => self.infer(self.home, of, site.scope, DEPTH).contains(&Value::Foreign),
+            None => self.infer(self.home, site.expr, site.scope, DEPTH).contains(&Value::Foreign),
+        };
+        if foreign {
+            return;
+        }
+        if of.is_some() && !known && self.only_method(site, name, out) {
+            return;
+        }
+        let from = facts.charged(site.scope);
+        out.unresolved.push(Unresolved { name: name.into(), from, line: site.line });
+    }
+
+    /// The one method of that name in the project, if its name is not one that things outside have as well.
+    fn only_method(&mut self, site: Site, name: &str, out: &mut Resolution) -> bool {
+        if is_common(name) {
+            return false;
+        }
+        let places = self.everywhere(name);
+        let mut methods = places.iter().filter(|place| {
+            let def = self.files.facts(place.file).def(place.def);
+            matches!(def.kind, DefKind::Method | DefKind::Property)
+        });
+        let (Some(only), None) = (methods.next(), methods.next()) else { return false };
+        let facts = self.facts(only.file);
+        if facts.def(only.def).kind != DefKind::Method {
+            return false;
+        }
+        self.add(site, *only, site.kind.edge(), Confidence::Low, out);
+        true
+    }
+
+    /// The edges of calling a member of a receiver.
+    fn call_member(
+        &mut self,
+        site: Site,
+        receiver: Value,
+        name: &str,
+        kind: EdgeKind,
+        confidence: Confidence,
+        out: &mut Resolution,
+    ) {
+        let class = match receiver {
+            Value::Class(class) | Value::Instance(class) | Value::Super(class) => class,
+            _ => {
+                for value in self.member(receiver, name, DEPTH) {
+                    self.call_value(site, value, kind, confidence, out);
+                }
+                return;
+            }
+        };
+        let found = match receiver {
+            Value::Super(_) => self.parent_member(class, name, DEPTH),
+            _ => self.class_member(class, name, DEPTH),
+        };
+        if found.is_empty() && matches!(receiver, Value::Class(_)) {
+            // `Class.new` in Ruby, and what an enum or namespace holds.
+            for value in self.member(receiver, name, DEPTH) {
+                self.call_value(site, value, kind, confidence, out);
+            }
+        }
+        for one in found {
+            if let Some(property) = self.property(one) {
+                self.add(site, property, EdgeKind::Property, confidence, out);
+                for value in self.called(Value::Function(property), DEPTH) {
+                    self.call_value(site, value, kind, Confidence::Medium, out);
+                }
+                continue;
+            }
+            let direct = matches!(one.binding.to, Bound::Def(_));
+            let confidence = if direct { confidence } else { confidence.min(Confidence::Medium) };
+            for value in self.binding_values(one.file, one.binding, DEPTH) {
+                self.call_value(site, value, kind, confidence, out);
+            }
+            if let Bound::Def(def) = one.binding.to {
+                self.overrides(site, Place { file: one.file, def }, receiver, out);
+            }
+        }
+    }
+
+    /// A method that leaves the work to others stands for those that do it.
+    fn overrides(&mut self, site: Site, method: Place, receiver: Value, out: &mut Resolution) {
+        let facts = self.facts(method.file);
+        let def = facts.def(method.def);
+        if !def.flags.has(Flags::ABSTRACT)
+            || !matches!(receiver, Value::Instance(_))
+            || def.kind != DefKind::Method
+        {
+            return;
+        }
+        let base = Place { file: method.file, def: def.parent };
+        let name = facts.text(def.name).to_owned();
+        let mut found = Vec::new();
+        for place in self.everywhere(&name) {
+            let facts = self.facts(place.file);
+            let other = facts.def(place.def);
+            if place == method || other.kind != DefKind::Method || other.flags.has(Flags::ABSTRACT) {
+                continue;
+            }
+            let Some(class) = self.class_at(place.file, other.parent, DEPTH) else { continue };
+            if self.line(class, DEPTH).contains(&base) {
+                found.push(place);
+            }
+        }
+        // With many of them the base says more than the list.
+        if found.len() <= 8 {
+            for place in found {
+                self.add(site, place, site.kind.edge(), Confidence::Low, out);
+            }
+        }
+    }
+
+    /// The edges of calling a value.
+    fn call_value(
+        &mut self,
+        site: Site,
+        value: Value,
+        kind: EdgeKind,
+        confidence: Confidence,
+        out: &mut Resolution,
+    ) {
+        match value {
+            Value::Function(place) => self.add(site, place, kind, confidence, out),
+            Value::Class(class) => {
+                let facts = self.facts(class.file);
+                let runs_code = !matches!(facts.language, Language::Go | Language::Rust | Language::C);
+                if facts.def(class.def).kind == DefKind::Class && runs_code {
+                    let kind = if kind == EdgeKind::Call { EdgeKind::Constructor } else { kind };
+                    self.add(site, class, kind, confidence, out);
+                }
+            }
+            Value::Instance(class) => {
+                for one in self.class_member(class, "__call__", DEPTH) {
+                    if let Bound::Def(def) = one.binding.to {
+                        self.add(
+                            site,
+                            Place { file: one.file, def },
+                            kind,
+                            confidence.min(Confidence::Medium),
+                            out,
+                        );
+                    }
+                }
+            }
+            Value::Module(_) => {
+                for value in self.module_member(value, "default", DEPTH) {
+                    if !matches!(value, Value::Module(_)) {
+                        self.call_value(site, value, kind, confidence, out);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// `super(…)` in a constructor.
+    fn parent_constructor(&mut self, site: Site, out: &mut Resolution) {
+        let Some(Value::Instance(class) | Value::Class(class)) = self.this(self.home, site.scope, DEPTH)
+        else {
+            return;
+        };
+        let language = self.facts(class.file).language;
+        if language == Language::Ruby {
+            let facts = self.facts(self.home);
+            let name = facts.text(facts.def(facts.charged(site.scope)).name).to_owned();
+            for one in self.parent_member(class, &name, DEPTH) {
+                if let Bound::Def(def) = one.binding.to {
+                    self.add(site, Place { file: one.file, def }, EdgeKind::Super, Confidence::High, out);
+                }
+            }
+            return;
+        }
+        if let Some(parent) = self.line(class, DEPTH).get(1) {
+            self.add(site, *parent, EdgeKind::Super, Confidence::High, out);
+        }
+    }
+
+    /// Reading a function passes it on; reading a property runs it.
+    fn read_site(&mut self, site: Site, out: &mut Resolution) {
+        let facts = self.facts(self.home);
+        match facts.expr(site.expr) {
+            Expr::Name(_) => {
+                let ruby = facts.language == Language::Ruby;
+                let kind = if ruby { EdgeKind::Call } else { EdgeKind::Reference };
+                for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
+                    if let Value::Function(place) = value {
+                        let property = self.facts(place.file).def(place.def).kind == DefKind::Property;
+                        let kind = if property { EdgeKind::Property } else { kind };
+                        let confidence = if self.is_bound_to_definition(site) {
+                            Confidence::High
+                        } else {
+                            Confidence::Medium
+                        };
+                        self.add(site, *place, kind, confidence, out);
+                    }
+                }
+            }
+            Expr::Super if facts.language == Language::Ruby => self.parent_constructor(site, out),
+            Expr::Member(of, name) => {
+                let name = facts.text(name);
+                let receivers = self.infer(self.home, of, site.scope, DEPTH);
+                for receiver in receivers.iter() {
+                    self.read_member(site, of, *receiver, name, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn read_member(&mut self, site: Site, of: ExprId, receiver: Value, name: &str, out: &mut Resolution) {
+        let confidence = self.confidence(of, receiver);
+        let found = match receiver {
+            Value::Class(class) | Value::Instance(class) => self.class_member(class, name, DEPTH),
+            Value::Super(class) => self.parent_member(class, name, DEPTH),
+            _ => {
+                for value in self.member(receiver, name, DEPTH) {
+                    if let Value::Function(place) = value {
+                        self.add(site, place, EdgeKind::Reference, confidence, out);
+                    }
+                }
+                return;
+            }
+        };
+        for one in found {
+            if let Bound::Def(def) = one.binding.to {
+                let place = Place { file: one.file, def };
+                match self.facts(one.file).def(def).kind {
+                    // A property read on the class is the property itself.
+                    DefKind::Property if !matches!(receiver, Value::Class(_)) => {
+                        self.add(site, place, EdgeKind::Property, confidence, out);
+                    }
+                    DefKind::Method | DefKind::Function | DefKind::Property => {
+                        self.add(site, place, EdgeKind::Reference, confidence, out);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Methods that the language calls on an object.
+    fn protocol(&mut self, site: Site, names: &[&str], out: &mut Resolution) {
+        for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
+            let Value::Instance(class) = value else { continue };
+            for name in names {
+                for one in self.class_member(*class, name, DEPTH) {
+                    if let Bound::Def(def) = one.binding.to {
+                        self.add(
+                            site,
+                            Place { file: one.file, def },
+                            EdgeKind::Call,
+                            Confidence::Medium,
+                            out,
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, site: Site, to: Place, kind: EdgeKind, confidence: Confidence, out: &mut Resolution) {
+        let facts = self.facts(self.home);
+        let target = self.facts(to.file).def(to.def);
+        if matches!(target.kind, DefKind::Lambda | DefKind::File | DefKind::Namespace | DefKind::Object) {
+            return;
+        }
+        out.edges.push(Edge { from: facts.charged(site.scope), line: site.line, to, kind, confidence });
+    }
+
+    /// How sure a member is, by what its object was found to be.
+    fn confidence(&mut self, of: ExprId, receiver: Value) -> Confidence {
+        let plain = matches!(self.expr(self.home, of), Expr::This | Expr::Super | Expr::Name(_));
+        match receiver {
+            Value::Module(_) | Value::Folder(..) | Value::Class(_) | Value::Super(_) => Confidence::High,
+            _ if plain && self.is_self_name(of) => Confidence::High,
+            _ => Confidence::Medium,
+        }
+    }
+
+    fn is_self_name(&mut self, of: ExprId) -> bool {
+        let facts = self.facts(self.home);
+        match facts.expr(of) {
+            Expr::Name(name) => matches!(facts.text(name), "self" | "cls" | "this"),
+            Expr::This | Expr::Super => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a bare name is bound to a definition or an import, and not to a value that happens to be one.
+    fn is_bound_to_definition(&mut self, site: Site) -> bool {
+        let facts = self.facts(self.home);
+        let Expr::Name(name) = facts.expr(site.expr) else { return false };
+        let mut scope = site.scope;
+        loop {
+            let bound = facts.bound(scope, name);
+            if !bound.is_empty() {
+                return bound.iter().all(|binding| matches!(binding.to, Bound::Def(_) | Bound::Import(_)));
+            }
+            if scope == DefId::FILE {
+                return true;
+            }
+            scope = facts.def(scope).parent;
+        }
+    }
+
+    fn through_super(&mut self, id: ExprId) -> bool {
+        let facts = self.facts(self.home);
+        matches!(facts.expr(id), Expr::Member(of, _) if facts.expr(of) == Expr::Super)
+    }
+}
+
+/// Method names of the usual collections, texts, files and futures: a bare name says nothing then.
+fn is_common(name: &str) -> bool {
+    const COMMON: &[&str] = &[
+        "add",
+        "all",
+        "any",
+        "append",
+        "apply",
+        "args",
+        "bind",
+        "call",
+        "catch",
+        "clear",
+        "clone",
+        "close",
+        "commit",
+        "concat",
+        "connect",
+        "contains",
+        "copy",
+        "count",
+        "create",
+        "cursor",
+        "decode",
+        "delete",
+        "discard",
+        "emit",
+        "encode",
+        "endswith",
+        "entries",
+        "error",
+        "execute",
+        "exists",
+        "exit",
+        "extend",
+        "fetch",
+        "fetchall",
+        "fetchone",
+        "filter",
+        "find",
+        "first",
+        "flush",
+        "forEach",
+        "format",
+        "get",
+        "getvalue",
+        "group",
+        "groups",
+        "handle",
+        "has",
+        "hash",
+        "index",
+        "indexOf",
+        "info",
+        "init",
+        "insert",
+        "into",
+        "is_dir",
+        "is_file",
+        "items",
+        "iter",
+        "join",
+        "keys",
+        "kill",
+        "last",
+        "len",
+        "length",
+        "lines",
+        "list",
+        "load",
+        "loads",
+        "lock",
+        "log",
+        "lower",
+        "lstrip",
+        "main",
+        "map",
+        "match",
+        "max",
+        "min",
+        "mkdir",
+        "name",
+        "new",
+        "next",
+        "now",
+        "off",
+        "on",
+        "open",
+        "parse",
+        "path",
+        "pop",
+        "post",
+        "print",
+        "push",
+        "put",
+        "read",
+        "readline",
+        "readlines",
+        "recv",
+        "reduce",
+        "register",
+        "release",
+        "remove",
+        "render",
+        "replace",
+        "reset",
+        "resolve",
+        "result",
+        "reverse",
+        "rollback",
+        "rstrip",
+        "run",
+        "save",
+        "search",
+        "seek",
+        "select",
+        "send",
+        "set",
+        "setdefault",
+        "shift",
+        "size",
+        "slice",
+        "some",
+        "sort",
+        "split",
+        "splitlines",
+        "start",
+        "startswith",
+        "status",
+        "stop",
+        "strip",
+        "sub",
+        "submit",
+        "tell",
+        "terminate",
+        "test",
+        "text",
+        "then",
+        "title",
+        "to_s",
+        "to_string",
+        "toString",
+        "trim",
+        "type",
+        "union",
+        "unlink",
+        "unwrap",
+        "update",
+        "upper",
+        "url",
+        "value",
+        "values",
+        "wait",
+        "warn",
+        "warning",
+        "with",
+        "write",
+        "writelines",
+        "year",
+        "zip",
+        "date",
+        "debug",
+        "dict",
+        "dump",
+        "dumps",
+        "end",
+        "equals",
+        "exec",
+        "expect",
+        "fileno",
+        "flat",
+        "from",
+        "head",
+        "id",
+        "isdigit",
+        "isoformat",
+        "json",
+        "key",
+        "mode",
+        "patch",
+        "raise_for_status",
+        "reload",
+        "request",
+        "search",
+        "setup",
+        "show",
+        "span",
+        "step",
+        "time",
+        "timestamp",
+        "total_seconds",
+        "truncate",
+        "version",
+        "view",
+        "visit",
+    ];
+    COMMON.contains(&name) || name.starts_with("__") || name.len() < 3
+}

@@ -1,0 +1,570 @@
+//! What an expression can be: followed through names, members, calls and types.
+
+use std::rc::Rc;
+
+use super::{Resolver, Value, Values};
+use crate::facts::{DefId, DefKind, Expr, ExprId, Flags};
+use crate::language::Language;
+use crate::project::{FileId, Place};
+
+/// Of more values than this nothing useful can be said.
+const WIDTH: usize = 12;
+
+impl Resolver<'_> {
+    pub(super) fn infer(&mut self, file: FileId, id: ExprId, within: DefId, depth: u32) -> Values {
+        if depth == 0 || id == ExprId::UNKNOWN || self.budget == 0 {
+            return Rc::clone(&self.none);
+        }
+        if let Some(known) = self.known.get(&(file, id)) {
+            return Rc::clone(known);
+        }
+        self.budget -= 1;
+        // While it is being asked, it is nothing: a value that depends on itself adds nothing.
+        self.known.insert((file, id), Rc::clone(&self.none));
+        let mut values = self.infer_new(file, id, within, depth - 1);
+        values.truncate(WIDTH);
+        let values: Values = values.into();
+        self.known.insert((file, id), Rc::clone(&values));
+        values
+    }
+
+    fn infer_new(&mut self, file: FileId, id: ExprId, within: DefId, depth: u32) -> Vec<Value> {
+        match self.expr(file, id) {
+            Expr::Unknown => Vec::new(),
+            Expr::Text => vec![Value::Foreign],
+            Expr::Name(name) => self.lookup(file, within, name, depth),
+            Expr::Member(of, name) => {
+                let name = self.facts(file).text(name);
+                let of = self.infer(file, of, within, depth);
+                if of.is_empty() && has_namespaces(self.facts(file).language) {
+                    return self.ambient(file, name);
+                }
+                self.each(&of, |resolver, value| resolver.member(value, name, depth))
+            }
+            Expr::Call(of) => self.infer_call(file, of, within, depth),
+            Expr::Instance(of) => self.of_type(file, of, within, depth),
+            Expr::Index(of, _) => {
+                let of = self.infer(file, of, within, depth);
+                self.each(&of, |resolver, value| match value {
+                    // A class with arguments is still that class.
+                    Value::Class(_) => vec![value],
+                    value => resolver.element(value, depth),
+                })
+            }
+            Expr::Element(of) => {
+                let of = self.infer(file, of, within, depth);
+                self.each(&of, |resolver, value| resolver.element(value, depth))
+            }
+            Expr::Nth(of, place) => {
+                let of = self.infer(file, of, within, depth);
+                self.each(&of, |resolver, value| resolver.nth(value, place, depth))
+            }
+            Expr::Enter(of) => self.entered(file, of, within, depth),
+            Expr::Items(..) => vec![Value::Many(file, id, within)],
+            Expr::Either(one, other) => {
+                let mut values = self.infer(file, one, within, depth).to_vec();
+                for value in self.infer(file, other, within, depth).iter() {
+                    if !values.contains(value) {
+                        values.push(*value);
+                    }
+                }
+                values
+            }
+            Expr::This => self.this(file, within, depth).into_iter().collect(),
+            Expr::Super => match self.this(file, within, depth) {
+                Some(Value::Instance(class) | Value::Class(class)) => vec![Value::Super(class)],
+                _ => Vec::new(),
+            },
+            Expr::Import(place) => self.imported(file, place, depth),
+        }
+    }
+
+    fn each(&mut self, values: &[Value], mut step: impl FnMut(&mut Self, Value) -> Vec<Value>) -> Vec<Value> {
+        let mut out = Vec::new();
+        for value in values {
+            for next in step(self, *value) {
+                if !out.contains(&next) {
+                    out.push(next);
+                }
+            }
+        }
+        out
+    }
+
+    /// The object a method runs on.
+    pub(super) fn this(&mut self, file: FileId, within: DefId, depth: u32) -> Option<Value> {
+        let facts = self.facts(file);
+        let mut at = within;
+        while at != DefId::FILE {
+            let def = facts.def(at);
+            if def.owner.is_some() {
+                return self.owner_class(file, at, depth).map(Value::Instance);
+            }
+            if facts.def(def.parent).kind.has_members() && def.kind.runs() {
+                let class = self.class_at(file, def.parent, depth)?;
+                let on_class = def.flags.has(Flags::STATIC)
+                    || def.flags.has(Flags::CLASS_LEVEL)
+                    || facts.def(def.parent).kind == DefKind::Object;
+                return Some(if on_class { Value::Class(class) } else { Value::Instance(class) });
+            }
+            if def.kind.has_members() {
+                return self.class_at(file, at, depth).map(Value::Class);
+            }
+            at = def.parent;
+        }
+        None
+    }
+
+    /// A member of a value.
+    pub(super) fn member(&mut self, value: Value, name: &str, depth: u32) -> Vec<Value> {
+        if depth == 0 {
+            return Vec::new();
+        }
+        match value {
+            Value::Module(file) if self.facts(file).language == Language::Rust => {
+                self.rust_member(value, name, depth - 1)
+            }
+            Value::Module(_) | Value::Folder(..) | Value::Inside(_) => {
+                self.module_member(value, name, depth - 1)
+            }
+            Value::Class(class) if name == "new" && self.facts(class.file).language == Language::Ruby => {
+                let own = self.class_member(class, name, depth - 1);
+                if own.is_empty() { vec![value] } else { self.member_values(&own, depth - 1) }
+            }
+            Value::Class(class) | Value::Instance(class) => {
+                let found = self.class_member(class, name, depth - 1);
+                if found.is_empty() {
+                    return self.well_known_member(value, name);
+                }
+                self.member_values(&found, depth - 1)
+            }
+            Value::Super(class) => {
+                let found = self.parent_member(class, name, depth - 1);
+                self.member_values(&found, depth - 1)
+            }
+            Value::Many(..) | Value::ManyOf(..) | Value::Tuple(..) | Value::Function(_) | Value::Foreign => {
+                vec![Value::Foreign]
+            }
+        }
+    }
+
+    fn well_known_member(&mut self, value: Value, name: &str) -> Vec<Value> {
+        match (value, name) {
+            (Value::Instance(class), "__class__") => vec![Value::Class(class)],
+            (_, "__dict__" | "__name__" | "__doc__" | "__module__" | "__qualname__") => vec![Value::Foreign],
+            _ => Vec::new(),
+        }
+    }
+
+    fn infer_call(&mut self, file: FileId, callee: ExprId, within: DefId, depth: u32) -> Vec<Value> {
+        if let Some(values) = self.unwrapped(file, callee, within, depth) {
+            return values;
+        }
+        if let Expr::Member(of, name) = self.expr(file, callee) {
+            let name = self.facts(file).text(name);
+            let of = self.infer(file, of, within, depth);
+            return self.each(&of, |resolver, value| match value {
+                Value::Many(..) | Value::ManyOf(..) => resolver.taken(value, name, depth),
+                value => {
+                    let members = resolver.member(value, name, depth);
+                    resolver.each(&members, |resolver, member| resolver.called(member, depth))
+                }
+            });
+        }
+        let callee = self.infer(file, callee, within, depth);
+        self.each(&callee, |resolver, value| resolver.called(value, depth))
+    }
+
+    /// What a collection's method gives: one of its elements, or as many of them.
+    fn taken(&mut self, value: Value, name: &str, depth: u32) -> Vec<Value> {
+        match name {
+            "pop" | "popleft" | "get" | "first" | "last" | "next" | "setdefault" | "find" | "at" => {
+                self.element(value, depth)
+            }
+            "values" | "copy" | "iter" | "filter" | "slice" | "concat" | "items" => vec![value],
+            _ => vec![Value::Foreign],
+        }
+    }
+
+    /// The element at a place of what an assignment takes apart.
+    fn nth(&mut self, value: Value, place: u32, depth: u32) -> Vec<Value> {
+        let place = place as usize;
+        match value {
+            Value::Tuple(file, id, within) => match self.items(file, id).get(place) {
+                Some(item) => self.of_type(file, *item, within, depth.saturating_sub(1)),
+                None => Vec::new(),
+            },
+            Value::Many(file, id, within) => match self.items(file, id).get(place) {
+                Some(item) => self.infer(file, *item, within, depth.saturating_sub(1)).to_vec(),
+                None => Vec::new(),
+            },
+            other => self.element(other, depth),
+        }
+    }
+
+    /// Methods that only take a value out of its wrapping, and give it as it is.
+    fn unwrapped(&mut self, file: FileId, callee: ExprId, within: DefId, depth: u32) -> Option<Vec<Value>> {
+        let facts = self.facts(file);
+        let Expr::Member(of, name) = facts.expr(callee) else { return None };
+        let wraps = match facts.language {
+            Language::Rust => matches!(
+                facts.text(name),
+                "unwrap"
+                    | "expect"
+                    | "clone"
+                    | "as_ref"
+                    | "as_mut"
+                    | "borrow"
+                    | "borrow_mut"
+                    | "lock"
+                    | "read"
+                    | "write"
+                    | "unwrap_or_default"
+                    | "unwrap_or"
+                    | "unwrap_or_else"
+                    | "to_owned"
+                    | "iter"
+                    | "iter_mut"
+                    | "into_iter"
+                    | "as_deref"
+                    | "ok"
+                    | "take"
+                    | "get"
+                    | "get_mut"
+            ),
+            _ => false,
+        };
+        if !wraps {
+            return None;
+        }
+        let values = self.infer(file, of, within, depth);
+        let own = facts.text(name);
+        // A type's own method of that name is what it is.
+        let has_own = values.iter().any(|value| matches!(value, Value::Instance(class) if !self.class_member(*class, own, depth).is_empty()));
+        (!has_own && !values.is_empty()).then(|| values.to_vec())
+    }
+
+    /// What calling a value gives.
+    pub(super) fn called(&mut self, value: Value, depth: u32) -> Vec<Value> {
+        if depth == 0 {
+            return Vec::new();
+        }
+        match value {
+            Value::Class(class) => vec![Value::Instance(class)],
+            Value::Function(place) => self.result(place, depth - 1),
+            Value::Instance(class) => {
+                let found = self.class_member(class, "__call__", depth - 1);
+                let values = self.member_values(&found, depth - 1);
+                self.each(&values, |resolver, value| match value {
+                    Value::Function(place) => resolver.result(place, depth - 1),
+                    _ => Vec::new(),
+                })
+            }
+            Value::Module(_) => {
+                let given = self.module_member(value, "default", depth - 1);
+                self.each(&given, |resolver, value| resolver.called(value, depth - 1))
+            }
+            Value::Foreign | Value::Many(..) | Value::ManyOf(..) | Value::Tuple(..) => vec![value],
+            Value::Super(_) | Value::Folder(..) | Value::Inside(_) => Vec::new(),
+        }
+    }
+
+    /// What a function gives: what it says it gives, else what its returns are.
+    fn result(&mut self, place: Place, depth: u32) -> Vec<Value> {
+        if depth == 0 {
+            return Vec::new();
+        }
+        let facts = self.facts(place.file);
+        let def = facts.def(place.def);
+        if let Some(result) = def.result {
+            // `Self` is the class that the method is of.
+            let expr = facts.expr(result);
+            if let Expr::Name(name) = expr
+                && facts.text(name) == "Self"
+                && let Some(Value::Instance(class) | Value::Class(class)) =
+                    self.this(place.file, place.def, depth)
+            {
+                return vec![Value::Instance(class)];
+            }
+            return self.of_type(place.file, result, place.def, depth);
+        }
+        let generator = def.flags.has(Flags::GENERATOR);
+        if generator {
+            return def.returns.iter().map(|expr| Value::Many(place.file, *expr, place.def)).collect();
+        }
+        let mut out = Vec::new();
+        for expr in &def.returns {
+            for value in self.infer(place.file, *expr, place.def, depth).iter() {
+                if !out.contains(value) {
+                    out.push(*value);
+                }
+            }
+        }
+        out
+    }
+
+    /// What entering a context gives: what `__enter__` gives, or what its generator yields.
+    fn entered(&mut self, file: FileId, of: ExprId, within: DefId, depth: u32) -> Vec<Value> {
+        let values = self.infer(file, of, within, depth);
+        self.each(&values, |resolver, value| match value {
+            Value::Instance(class) => {
+                let mut found = resolver.class_member(class, "__enter__", depth);
+                if found.is_empty() {
+                    found = resolver.class_member(class, "__aenter__", depth);
+                }
+                if found.is_empty() {
+                    return Vec::new();
+                }
+                let values = resolver.member_values(&found, depth);
+                let entered = resolver.each(&values, |resolver, value| resolver.called(value, depth));
+                if entered.is_empty() || entered == [Value::Foreign] {
+                    vec![Value::Instance(class)]
+                } else {
+                    entered
+                }
+            }
+            // The name in `except Class as name` is an object of the class.
+            Value::Class(class) => vec![Value::Instance(class)],
+            Value::Many(..) | Value::ManyOf(..) | Value::Tuple(..) => resolver.element(value, depth),
+            other => vec![other],
+        })
+    }
+
+    /// What looping over a value gives, or taking an element by key.
+    pub(super) fn element(&mut self, value: Value, depth: u32) -> Vec<Value> {
+        if depth == 0 {
+            return Vec::new();
+        }
+        match value {
+            Value::Many(file, id, within) => self.elements(file, id, within, depth - 1),
+            Value::ManyOf(file, id, within) => self.of_type(file, id, within, depth - 1),
+            Value::Tuple(file, id, within) => {
+                let mut out = Vec::new();
+                for item in self.items(file, id) {
+                    out.extend(self.of_type(file, item, within, depth - 1));
+                }
+                out
+            }
+            Value::Instance(class) => {
+                for name in ["__iter__", "__getitem__", "__next__", "__aiter__"] {
+                    let found = self.class_member(class, name, depth - 1);
+                    let values = self.member_values(&found, depth - 1);
+                    let given = self.each(&values, |resolver, value| resolver.called(value, depth - 1));
+                    let inner = self.each(&given, |resolver, given| match given {
+                        given if name == "__getitem__" || name == "__next__" => vec![given],
+                        Value::Instance(_) => Vec::new(),
+                        given => resolver.element(given, depth - 1),
+                    });
+                    if !inner.is_empty() {
+                        return inner;
+                    }
+                }
+                Vec::new()
+            }
+            Value::Foreign => vec![Value::Foreign],
+            _ => Vec::new(),
+        }
+    }
+
+    fn elements(&mut self, file: FileId, id: ExprId, within: DefId, depth: u32) -> Vec<Value> {
+        let mut out = Vec::new();
+        let mut at = id;
+        loop {
+            let Expr::Items(first, rest) = self.expr(file, at) else {
+                if out.is_empty() && at != ExprId::UNKNOWN {
+                    return self.infer(file, at, within, depth).to_vec();
+                }
+                return out;
+            };
+            for value in self.infer(file, first, within, depth).iter() {
+                if !out.contains(value) {
+                    out.push(*value);
+                }
+            }
+            at = rest;
+        }
+    }
+
+    /// Objects of the type that an expression names.
+    pub(super) fn of_type(&mut self, file: FileId, id: ExprId, within: DefId, depth: u32) -> Vec<Value> {
+        if depth == 0 {
+            return Vec::new();
+        }
+        let facts = self.facts(file);
+        match facts.expr(id) {
+            Expr::Index(of, arguments) => self.of_generic(file, of, arguments, within, depth - 1),
+            Expr::Items(first, _) if facts.language != Language::Python => {
+                vec![Value::ManyOf(file, first, within)]
+            }
+            Expr::Either(one, other) => {
+                let mut values = self.of_type(file, one, within, depth - 1);
+                for value in self.of_type(file, other, within, depth - 1) {
+                    if !values.contains(&value) {
+                        values.push(value);
+                    }
+                }
+                values
+            }
+            Expr::Name(name) if matches!(facts.text(name), "Self" | "self") => {
+                match self.this(file, within, depth - 1) {
+                    Some(Value::Instance(class) | Value::Class(class)) => vec![Value::Instance(class)],
+                    _ => Vec::new(),
+                }
+            }
+            Expr::Name(name) => {
+                let values = self.infer(file, id, within, depth - 1);
+                let objects = self.objects(&values);
+                if objects.is_empty() { self.of_alias(file, within, name, depth - 1) } else { objects }
+            }
+            _ => {
+                let values = self.infer(file, id, within, depth - 1);
+                self.objects(&values)
+            }
+        }
+    }
+
+    /// A name that stands for another type.
+    fn of_alias(&mut self, file: FileId, within: DefId, name: crate::facts::Sym, depth: u32) -> Vec<Value> {
+        let facts = self.facts(file);
+        let scopes = [within, DefId::FILE];
+        let bound = scopes.iter().flat_map(|scope| facts.bound(*scope, name));
+        let mut out = Vec::new();
+        for binding in bound {
+            if let crate::facts::Bound::Value(expr) = binding.to
+                && matches!(facts.expr(expr), Expr::Index(..) | Expr::Either(..))
+            {
+                out.extend(self.of_type(file, expr, binding.within, depth.saturating_sub(1)));
+            }
+        }
+        out
+    }
+
+    fn objects(&mut self, values: &[Value]) -> Vec<Value> {
+        self.each(values, |_, value| match value {
+            Value::Class(class) => vec![Value::Instance(class)],
+            Value::Foreign => vec![Value::Foreign],
+            _ => Vec::new(),
+        })
+    }
+
+    /// Objects of a type with arguments: the wrapped one, many of it, or the type itself.
+    fn of_generic(
+        &mut self,
+        file: FileId,
+        of: ExprId,
+        arguments: ExprId,
+        within: DefId,
+        depth: u32,
+    ) -> Vec<Value> {
+        let facts = self.facts(file);
+        let name = match facts.expr(of) {
+            Expr::Name(name) | Expr::Member(_, name) => facts.text(name),
+            _ => "",
+        };
+        let items = self.items(file, arguments);
+        let first = items.first().copied().unwrap_or(ExprId::UNKNOWN);
+        let last = items.last().copied().unwrap_or(ExprId::UNKNOWN);
+        match shape_of(name) {
+            Generic::Same => {
+                let mut out = Vec::new();
+                for item in items {
+                    out.extend(self.of_type(file, item, within, depth));
+                }
+                out.dedup();
+                out
+            }
+            Generic::First => self.of_type(file, first, within, depth),
+            Generic::Last => self.of_type(file, last, within, depth),
+            Generic::Tuple => vec![Value::Tuple(file, arguments, within)],
+            Generic::Many => vec![Value::ManyOf(file, first, within)],
+            Generic::ManyLast => vec![Value::ManyOf(file, last, within)],
+            Generic::Class => self
+                .infer(file, first, within, depth)
+                .iter()
+                .copied()
+                .filter(|value| matches!(value, Value::Class(_)))
+                .collect(),
+            Generic::Own => self.of_type(file, of, within, depth),
+        }
+    }
+
+    fn items(&mut self, file: FileId, mut at: ExprId) -> Vec<ExprId> {
+        let mut out = Vec::new();
+        while let Expr::Items(first, rest) = self.expr(file, at) {
+            // Brackets around several arguments make one item of them.
+            match self.expr(file, first) {
+                Expr::Items(..) if rest == ExprId::UNKNOWN && out.is_empty() => at = first,
+                _ => {
+                    out.push(first);
+                    at = rest;
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Languages in which a path may begin with a namespace that nobody has to import.
+pub(super) fn has_namespaces(language: Language) -> bool {
+    matches!(language, Language::Cpp | Language::CSharp | Language::Java)
+}
+
+/// What a type does with its arguments.
+enum Generic {
+    Same,
+    First,
+    Last,
+    Tuple,
+    Many,
+    ManyLast,
+    Class,
+    Own,
+}
+
+fn shape_of(name: &str) -> Generic {
+    match name {
+        "Optional" | "Union" | "Annotated" | "Final" | "ClassVar" | "Required" | "NotRequired" => {
+            Generic::Same
+        }
+        "Awaitable"
+        | "Promise"
+        | "Option"
+        | "Result"
+        | "Box"
+        | "Rc"
+        | "Arc"
+        | "RefCell"
+        | "Cell"
+        | "Mutex"
+        | "RwLock"
+        | "Pin"
+        | "Cow"
+        | "Task"
+        | "ValueTask"
+        | "Future"
+        | "CompletableFuture"
+        | "unique_ptr"
+        | "shared_ptr"
+        | "Partial"
+        | "Readonly"
+        | "NonNullable"
+        | "Lazy"
+        | "ContextManager"
+        | "AbstractContextManager"
+        | "OnceLock"
+        | "OnceCell"
+        | "Weak" => Generic::First,
+        "Coroutine" => Generic::Last,
+        "Tuple" | "tuple" => Generic::Tuple,
+        "ContextVar" | "List" | "list" | "Sequence" | "Iterable" | "Iterator" | "Set" | "set"
+        | "FrozenSet" | "frozenset" | "Collection" | "Generator" | "AsyncIterator" | "AsyncIterable"
+        | "AsyncGenerator" | "Deque" | "deque" | "MutableSequence" | "AbstractSet" | "MutableSet"
+        | "Array" | "ReadonlyArray" | "Vec" | "VecDeque" | "HashSet" | "BTreeSet" | "IEnumerable"
+        | "IList" | "ICollection" | "ArrayList" | "vector" | "MutableList" | "Seq" => Generic::Many,
+        "Dict" | "dict" | "Mapping" | "MutableMapping" | "DefaultDict" | "defaultdict" | "OrderedDict"
+        | "Map" | "HashMap" | "BTreeMap" | "Record" | "Dictionary" | "IDictionary" | "map"
+        | "unordered_map" | "MutableMap" => Generic::ManyLast,
+        "Type" | "type" => Generic::Class,
+        _ => Generic::Own,
+    }
+}

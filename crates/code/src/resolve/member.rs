@@ -1,0 +1,219 @@
+//! Members of classes and their parents.
+
+use std::rc::Rc;
+
+use super::{DEPTH, Resolver, Value};
+use crate::facts::{Binding, Bound, DefId, DefKind, Expr};
+use crate::language::Language;
+use crate::project::{FileId, Place};
+
+/// A member as found: the binding, and the file it is in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found {
+    pub(super) file: FileId,
+    pub(super) binding: Binding,
+}
+
+/// A class with more parents than this is not looked at further.
+const PARENTS: usize = 64;
+
+impl Resolver<'_> {
+    /// The bindings of a member, in the first class of the line that has it.
+    pub(super) fn class_member(&mut self, class: Place, name: &str, depth: u32) -> Vec<Found> {
+        for place in self.line(class, depth).iter() {
+            let found = self.own_member(*place, name);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The bindings of a member in the parents of a class.
+    pub(super) fn parent_member(&mut self, class: Place, name: &str, depth: u32) -> Vec<Found> {
+        for place in self.line(class, depth).iter().skip(1) {
+            let found = self.own_member(*place, name);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        Vec::new()
+    }
+
+    /// The bindings of a member in the class itself, its extensions included.
+    fn own_member(&mut self, class: Place, name: &str) -> Vec<Found> {
+        let facts = self.facts(class.file);
+        let mut found = Vec::new();
+        if let Some(sym) = facts.sym(name) {
+            let bound = facts.bound(class.def, sym);
+            found.extend(bound.iter().map(|binding| Found { file: class.file, binding: *binding }));
+        }
+        if found.is_empty() && has_extensions(facts.language) {
+            found = self.extension_member(class, name);
+        }
+        found
+    }
+
+    /// Methods of a class that are written outside it, here or in other files.
+    fn extension_member(&mut self, class: Place, name: &str) -> Vec<Found> {
+        let class_name = self.facts(class.file).text(self.facts(class.file).def(class.def).name).to_owned();
+        let mut found = Vec::new();
+        for place in self.everywhere(name) {
+            let facts = self.facts(place.file);
+            let owner = facts.class_of(place.def).map(|owner| facts.text(owner));
+            let parent = facts.def(place.def).parent;
+            let outside = facts.def(place.def).owner.is_some()
+                || facts.def(parent).kind == DefKind::Extension
+                || place.file != class.file;
+            if owner == Some(class_name.as_str()) && outside && self.extends(place, class) {
+                let def = facts.def(place.def);
+                let binding = Binding {
+                    scope: parent,
+                    name: def.name,
+                    to: Bound::Def(place.def),
+                    within: parent,
+                    line: def.line,
+                };
+                found.push(Found { file: place.file, binding });
+            }
+        }
+        found
+    }
+
+    /// Whether a method outside a class of that name is meant for this one.
+    fn extends(&mut self, method: Place, class: Place) -> bool {
+        if method.file == class.file {
+            return true;
+        }
+        let facts = self.facts(method.file);
+        let folder = |file| crate::project::split(self.files.path(file)).0;
+        match facts.language {
+            Language::Go => folder(method.file) == folder(class.file),
+            Language::Rust => {
+                let parent = facts.def(method.def).parent;
+                self.class_at(method.file, parent, 12) == Some(class)
+            }
+            _ => true,
+        }
+    }
+
+    /// A class and its parents, nearest first.
+    pub(super) fn line(&mut self, class: Place, depth: u32) -> Rc<[Place]> {
+        if let Some(line) = self.lines.get(&class) {
+            return Rc::clone(line);
+        }
+        // A class that is its own parent ends here.
+        self.lines.insert(class, Rc::new([class]));
+        let mut all = vec![class];
+        for parent in self.parents(class, depth) {
+            for place in self.line(parent, depth.saturating_sub(1)).iter() {
+                // A shared parent comes after all that have it.
+                if let Some(at) = all.iter().position(|known| known == place).filter(|at| *at > 0) {
+                    all.remove(at);
+                }
+                if all.len() < PARENTS && *place != class {
+                    all.push(*place);
+                }
+            }
+        }
+        let line: Rc<[Place]> = all.into();
+        self.lines.insert(class, Rc::clone(&line));
+        line
+    }
+
+    fn parents(&mut self, class: Place, depth: u32) -> Vec<Place> {
+        if depth < 2 {
+            return Vec::new();
+        }
+        let facts = self.facts(class.file);
+        let mut out = Vec::new();
+        let mut bases: Vec<_> = facts
+            .def(class.def)
+            .bases
+            .iter()
+            .map(|base| (class.file, facts.def(class.def).parent, *base))
+            .collect();
+        if has_extensions(facts.language) {
+            bases.extend(self.extension_bases(class));
+        }
+        for (file, scope, base) in bases {
+            // `Generic[T]` and the like are their first part.
+            let base = match self.expr(file, base) {
+                Expr::Index(of, _) => of,
+                _ => base,
+            };
+            for value in self.infer(file, base, scope, depth - 1).iter() {
+                if let Value::Class(place) = value
+                    && !out.contains(place)
+                {
+                    out.push(*place);
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether one of a class's own parents is outside the project.
+    pub(super) fn has_unknown_parent(&mut self, class: Place) -> bool {
+        let facts = self.facts(class.file);
+        let def = facts.def(class.def);
+        def.bases.iter().any(|base| {
+            let values = self.infer(class.file, *base, def.parent, DEPTH);
+            let named = matches!(facts.expr(*base), Expr::Name(name) if facts.text(name) == "object");
+            !named && !values.iter().any(|value| matches!(value, Value::Class(_)))
+        })
+    }
+
+    /// Parents that an extension adds: the traits a type implements.
+    fn extension_bases(&mut self, class: Place) -> Vec<(FileId, DefId, crate::facts::ExprId)> {
+        let facts = self.facts(class.file);
+        let name = facts.def(class.def).name;
+        let mut out = Vec::new();
+        for def in &facts.defs {
+            if def.kind == DefKind::Extension && def.name == name {
+                out.extend(def.bases.iter().map(|base| (class.file, def.parent, *base)));
+            }
+        }
+        out
+    }
+
+    /// The values of members that were found, for whoever asks for them.
+    pub(super) fn member_values(&mut self, found: &[Found], depth: u32) -> Vec<Value> {
+        let mut out = Vec::new();
+        for one in found {
+            let values = match self.property(*one) {
+                Some(property) => self.called(Value::Function(property), depth.saturating_sub(1)),
+                None => self.binding_values(one.file, one.binding, depth.saturating_sub(1)),
+            };
+            for value in values {
+                if !out.contains(&value) {
+                    out.push(value);
+                }
+            }
+        }
+        out
+    }
+
+    /// The definition of a member that is read like an attribute but runs code.
+    pub(super) fn property(&mut self, found: Found) -> Option<Place> {
+        let Bound::Def(def) = found.binding.to else { return None };
+        let is_property = self.facts(found.file).def(def).kind == DefKind::Property;
+        is_property.then_some(Place { file: found.file, def })
+    }
+}
+
+/// Languages in which a type's methods can be elsewhere.
+fn has_extensions(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Go
+            | Language::Rust
+            | Language::Cpp
+            | Language::Swift
+            | Language::Ruby
+            | Language::Lua
+            | Language::Luau
+            | Language::CSharp
+            | Language::JavaScript
+    )
+}
