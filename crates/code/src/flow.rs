@@ -10,6 +10,7 @@ mod render;
 mod shape;
 mod slice;
 mod view;
+mod words;
 
 use tree_sitter::Node;
 

@@ -196,13 +196,23 @@ mod tests {
     #[test]
     fn every_kind_and_field_of_a_table_exists_in_its_grammars() {
         for language in Language::ALL {
-            for (extension, grammar) in language.table().dialects {
+            let dialects = language.table().dialects;
+            for (kind, _) in language.table().rules {
+                let known = |grammar: &tree_sitter::Language| {
+                    [true, false].iter().any(|named| grammar.id_for_node_kind(kind, *named) != 0)
+                };
+                assert!(
+                    dialects.iter().any(|(_, grammar)| known(&grammar())),
+                    "{}: no kind {kind}",
+                    language.name()
+                );
+            }
+            for (extension, grammar) in dialects {
                 let grammar = grammar();
                 let missing = |kind: &str| {
                     [true, false].iter().all(|named| grammar.id_for_node_kind(kind, *named) == 0)
                 };
                 for (kind, rule) in language.table().rules {
-                    assert!(!missing(kind), "{extension}: no kind {kind}");
                     for part in rule.parts() {
                         match part {
                             Part::Field(name) => {

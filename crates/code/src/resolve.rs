@@ -35,7 +35,7 @@ pub enum EdgeKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
-    /// Nothing but the name speaks for it, and only one definition has that name.
+    /// Only the name speaks for it, and nobody else has that name; or it fills in what the called one declares.
     Low,
     /// The receiver's type was inferred.
     Medium,
@@ -117,7 +117,7 @@ pub fn resolve(files: &Files, home: FileId) -> Resolution {
 type Values = Rc<[Value]>;
 
 /// How far a chain of inferences is followed.
-const DEPTH: u32 = 28;
+const DEPTH: u32 = 36;
 
 pub(crate) struct Resolver<'f> {
     files: &'f Files,
@@ -125,6 +125,8 @@ pub(crate) struct Resolver<'f> {
     known: QuickMap<(FileId, ExprId), Values>,
     /// Classes with all their parents, nearest first.
     lines: QuickMap<Place, Rc<[Place]>>,
+    /// Names of modules, by file and name.
+    given: QuickMap<(FileId, Box<str>), Values>,
     touched: QuickSet<FileId>,
     asked: QuickSet<Box<str>>,
     none: Values,
@@ -139,10 +141,11 @@ impl<'f> Resolver<'f> {
             home,
             known: QuickMap::default(),
             lines: QuickMap::default(),
+            given: QuickMap::default(),
             touched: QuickSet::default(),
             asked: QuickSet::default(),
             none: Rc::new([]),
-            budget: 2_000_000,
+            budget: 500_000,
         }
     }
 
@@ -152,13 +155,18 @@ impl<'f> Resolver<'f> {
         self.files.facts(file)
     }
 
-    /// Everything of that name in the project, from now on part of what the answer stands on.
-    fn everywhere(&mut self, name: &str) -> &'f [Place] {
+    /// Everything of that name in the project, by path, from now on part of what the answer stands on.
+    fn everywhere(&mut self, name: &str) -> Vec<Place> {
         let family = crate::project::family(self.files.facts(self.home).language);
         if !self.asked.contains(name) {
             self.asked.insert(name.into());
         }
-        self.files.index().named(family, name)
+        let mut places = self.files.index().named(family, name).to_vec();
+        if places.len() > 1 {
+            // Numbers of files tell in which order they came; an answer must not.
+            places.sort_unstable_by_key(|place| (self.files.path(place.file), place.def));
+        }
+        places
     }
 
     fn reads(self) -> Reads {
@@ -208,4 +216,12 @@ impl SiteKind {
             Self::Decorator => EdgeKind::Decorator,
         }
     }
+}
+
+/// Whether a class's parents may call a member of that name: one of them has it, or one of them is not ours to see.
+pub(crate) fn may_override(files: &Files, class: Place, name: &str) -> bool {
+    let mut resolver = Resolver::new(files, class.file);
+    let line = resolver.line(class, DEPTH);
+    let inherits = !resolver.parent_member(class, name, DEPTH).is_empty();
+    inherits || line.iter().any(|place| resolver.has_unknown_parent(*place))
 }

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::lower::Lower;
 use super::{Bound, ImportForm};
-use crate::language::{Language, Role, named};
+use crate::language::{Language, Role, Shape, named};
 
 /// Takes an import statement.
 pub(super) fn read(lower: &mut Lower<'_>, node: Node<'_>) {
@@ -229,6 +229,14 @@ fn php(lower: &mut Lower<'_>, node: Node<'_>) {
             None => lower.text_of(path).to_owned(),
         };
         dotted_leaf(lower, clause, &path.replace('\\', "."), alias);
+    }
+}
+
+/// `require "module"`, which is a call.
+pub(super) fn ruby(lower: &mut Lower<'_>, node: Node<'_>, shape: &Shape) {
+    let argument = shape.params.child(node).and_then(|arguments| named(arguments).next());
+    if let Some(text) = argument.filter(|argument| lower.role(*argument) == Some(Role::Text)) {
+        lower.import(node, lower.unquoted(text), None, None, ImportForm::All);
     }
 }
 

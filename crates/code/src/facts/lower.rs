@@ -178,8 +178,13 @@ impl<'a> Lower<'a> {
             | Role::Through
             | Role::Cast
             | Role::SelfWord
-            | Role::SuperWord
             | Role::Decorated => {}
+            Role::SuperWord => {
+                if self.language == Language::Ruby {
+                    let expr = self.express(node);
+                    self.site(node, expr, SiteKind::Read);
+                }
+            }
         }
         Visit::Into
     }

@@ -12,7 +12,7 @@ pub(crate) type VarId = usize;
 pub(crate) struct Body {
     pub(crate) steps: Vec<Step>,
     pub(crate) vars: Vec<Var>,
-    /// The header: where the parameters are defined. Always the first step.
+    /// In order; it begins with the header, step 0, where the parameters are defined.
     pub(crate) code: Vec<Stmt>,
     /// What was decided on: branches, loops, cases, handlers, conditional expressions, the loops of comprehensions.
     pub(crate) decisions: usize,
@@ -41,8 +41,6 @@ pub(crate) struct Step {
     pub(crate) refs: Vec<Ref>,
     pub(crate) calls: Vec<String>,
     pub(crate) may_raise: bool,
-    /// A declaration, a bare literal: compilers make nothing of it.
-    pub(crate) inert: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

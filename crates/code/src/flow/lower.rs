@@ -34,6 +34,7 @@ pub(crate) fn lower(file: &Parsed<'_>, node: Node<'_>, unit: Unit) -> Body {
     let language = file.language;
     let mut lowerer = Lowerer {
         language,
+        unit,
         source: file.source,
         shapes: Shapes::of(language, file.kinds.grammar()),
         body: Body::default(),
@@ -51,7 +52,7 @@ pub(crate) fn lower(file: &Parsed<'_>, node: Node<'_>, unit: Unit) -> Body {
     match unit {
         Unit::Function => lowerer.function(node, &mut code),
         Unit::Module => {
-            let step = Step { lines: (1, 1), covers: 0, inert: true, ..Step::default() };
+            let step = Step { lines: (1, 1), covers: 0, ..Step::default() };
             lowerer.push(step, &mut code);
             lowerer.statements(node, &mut code);
         }
@@ -77,6 +78,7 @@ pub(crate) enum Unit {
 
 struct Lowerer<'s> {
     language: Language,
+    unit: Unit,
     source: &'s [u8],
     shapes: Shapes,
     body: Body,

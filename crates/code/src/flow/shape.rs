@@ -65,6 +65,8 @@ pub(crate) enum Shape {
     Import,
     /// `value as name`.
     As,
+    /// There or not, as the compiler was told.
+    Compiled,
     /// Names that belong to a scope further out.
     Outer,
 }
@@ -171,17 +173,18 @@ fn usual(kind: &str) -> Shape {
         | "package_declaration" | "package_clause" | "using_directive" | "preproc_include" | "preproc_def"
         | "preproc_function_def" | "preproc_call" | "type_definition" | "empty_statement" | "macro_definition"
         | "statement_identifier" | "label_name" | "label" | "field_identifier" | "property_identifier"
-        | "type_alias_statement" | "namespace_use_declaration" | "hash_key_symbol" | "simple_symbol"
+        | "namespace_use_declaration" | "hash_key_symbol" | "simple_symbol"
         | "jsx_closing_element" | "heredoc_beginning" | "type_descriptor" | "field_designator" => Shape::Skip,
         "block" | "statement_block" | "compound_statement" | "unsafe_block" | "const_block" | "do" => Shape::Block,
         "expression_statement" | "statement_list" | "program" | "source_file" | "translation_unit" | "compilation_unit"
         | "export_statement" | "local_declaration_statement" | "global_statement" | "checked_statement"
         | "unsafe_statement" | "constructor_body" | "then" | "block_body" | "declaration_list" | "var_spec_list"
-        | "const_spec_list" | "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "linkage_specification"
+        | "const_spec_list" | "linkage_specification"
         | "attributed_statement" | "namespace_definition" | "switch_body" | "switch_block" | "chunk" | "init_statement"
         | "lexical_declaration" | "variable_declaration" | "local_variable_declaration" | "field_declaration"
         | "decorated_definition" | "template_declaration" | "statements" => Shape::Group,
         "as_pattern" => Shape::As,
+        "preproc_if" | "preproc_ifdef" | "preproc_else" | "preproc_elif" | "preproc_elifdef" => Shape::Compiled,
         "if_statement" | "if_expression" => Shape::If,
         "elif_clause" | "elsif" | "else_if_clause" | "elseif_statement" | "elseif_clause" => Shape::ElseIf,
         "else_clause" | "else_statement" => Shape::Else,
@@ -281,121 +284,4 @@ impl Shape {
                 | S::Retry
         )
     }
-}
-
-/// Calls that never come back, beside the language's own words for it.
-pub(crate) fn never_returns(language: Language, name: &str) -> bool {
-    match language {
-        Language::Ruby => matches!(name, "raise" | "fail" | "exit" | "abort" | "throw"),
-        Language::Rust => matches!(name, "panic" | "unreachable" | "todo" | "unimplemented"),
-        Language::Go => matches!(name, "panic"),
-        Language::C | Language::Cpp => {
-            matches!(name, "exit" | "abort" | "_exit" | "longjmp" | "__builtin_unreachable")
-        }
-        Language::Php => matches!(name, "exit" | "die"),
-        Language::Lua | Language::Luau => matches!(name, "error"),
-        _ => false,
-    }
-}
-
-/// Methods that change what they are called on even where their result is used.
-pub(crate) fn mutates(name: &str) -> bool {
-    matches!(
-        name,
-        "add"
-            | "add_all"
-            | "append"
-            | "clear"
-            | "close"
-            | "copy_from"
-            | "delete"
-            | "discard"
-            | "enqueue"
-            | "dequeue"
-            | "entry"
-            | "extend"
-            | "get_mut"
-            | "get_or_insert_with"
-            | "insert"
-            | "iter_mut"
-            | "next"
-            | "offer"
-            | "poll"
-            | "pop"
-            | "pop_back"
-            | "pop_front"
-            | "popitem"
-            | "popleft"
-            | "push"
-            | "push_back"
-            | "push_str"
-            | "put"
-            | "read"
-            | "read_line"
-            | "read_to_end"
-            | "read_to_string"
-            | "readline"
-            | "readlines"
-            | "recv"
-            | "remove"
-            | "replace"
-            | "retain"
-            | "reverse"
-            | "seek"
-            | "send"
-            | "set"
-            | "setdefault"
-            | "shift"
-            | "sort"
-            | "splice"
-            | "swap"
-            | "take"
-            | "unshift"
-            | "update"
-            | "write"
-            | "__next__"
-            | "addAll"
-            | "removeFirst"
-            | "removeLast"
-    )
-}
-
-/// Calls made for what the reader of a log sees: they change nothing that they are given.
-pub(crate) fn only_tells(name: &str) -> bool {
-    matches!(
-        name,
-        "print"
-            | "println"
-            | "printf"
-            | "eprintln"
-            | "eprint"
-            | "puts"
-            | "p"
-            | "pp"
-            | "log"
-            | "debug"
-            | "info"
-            | "warn"
-            | "warning"
-            | "error"
-            | "exception"
-            | "trace"
-            | "fatal"
-            | "Print"
-            | "Println"
-            | "Printf"
-            | "Errorf"
-            | "Logf"
-            | "WriteLine"
-            | "assert"
-            | "assert_eq"
-            | "assert_ne"
-            | "isinstance"
-            | "len"
-            | "echo"
-            | "fprintf"
-            | "Fatalf"
-            | "Fprintf"
-            | "Fprintln"
-    )
 }

@@ -173,7 +173,11 @@ fn deciding_steps(body: &Body, graph: &Graph, deciders: &[Vec<BlockId>], block: 
                         .flat_map(|it| &graph.blocks[*it].steps)
                         .filter(|it| body.steps[**it].may_raise),
                 ),
-                Cause::Jumps(blocks) => todo.extend(blocks.iter().flat_map(|it| &deciders[*it])),
+                Cause::Jumps(blocks) => {
+                    // A jump that an inner clean-up passed on comes from that one's question.
+                    todo.extend(blocks.iter().filter(|it| graph.blocks[**it].role == Role::Hidden));
+                    todo.extend(blocks.iter().flat_map(|it| &deciders[*it]));
+                }
             }
         }
     }

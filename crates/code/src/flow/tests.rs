@@ -121,3 +121,25 @@ def f(xs):
     assert!(cfg.exit_blocks.contains(&finally), "{cfg}");
     assert_eq!(cfg.exit_blocks.len(), 2, "{cfg}");
 }
+
+#[test]
+fn what_is_compiled_or_not_is_reachable_either_way() {
+    let c = b"int f(void) {\n#ifdef FAST\n    return 1;\n#else\n    return 2;\n#endif\n}\n";
+    let rust = b"fn f() -> u8 {\n    #[cfg(unix)]\n    return g();\n    #[cfg(not(unix))]\n    2\n}\n";
+    let js = b"function f() {\n    return g();\n    function g() {\n        return 1;\n    }\n}\n";
+    for (path, source) in [("a.c", c.as_slice()), ("a.rs", rust), ("a.js", js)] {
+        let file = parse(Language::of_path(path).unwrap(), path, source).unwrap();
+        let cfg = control_flow(&file, "f").unwrap();
+        assert!(cfg.blocks.iter().all(|it| it.kind != BlockKind::Unreachable), "{path}: {cfg}");
+        assert_eq!(cfg.cyclomatic_complexity, 1, "{path}: {cfg}");
+    }
+}
+
+#[test]
+fn code_behind_a_return_is_shown_and_called_unreachable() {
+    let file = parse(Language::Go, "a.go", b"package a\nfunc f() int {\n\treturn 1\n\tg()\n}\n").unwrap();
+    let cfg = control_flow(&file, "f").unwrap();
+    let dead: Vec<_> =
+        cfg.blocks.iter().filter(|it| it.kind == BlockKind::Unreachable).map(|it| it.lines).collect();
+    assert_eq!(dead, [[4, 4]], "{cfg}");
+}

@@ -26,6 +26,8 @@ pub(super) static TABLE: Table = Table {
         ("module", Rule::of(Role::Namespace).name("name").body("body")),
         ("call_expression", Rule::call("function")),
         ("new_expression", Rule::of(Role::New).ty("constructor").params("arguments")),
+        ("jsx_opening_element", Rule::call("name")),
+        ("jsx_self_closing_element", Rule::call("name")),
         ("member_expression", Rule::member("object", "property")),
         ("nested_type_identifier", Rule::member("module", "name")),
         ("subscript_expression", Rule::of(Role::Index).value("object")),

@@ -27,6 +27,7 @@ pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
         }
     }
     edges.sort_unstable();
+    edges.dedup();
     let cut = Cut { total: edges.len(), ..Cut::default() };
     Calls { edges, unresolved, cut }
 }
@@ -60,6 +61,6 @@ pub(crate) fn marks(edge: &Call) -> String {
     } else {
         format!(" ({:?})", edge.kind).to_lowercase()
     };
-    let unsure = if edge.confidence == Confidence::Low { " (by name only)" } else { "" };
+    let unsure = if edge.confidence == Confidence::Low { " (low confidence)" } else { "" };
     format!("{kind}{unsure}")
 }

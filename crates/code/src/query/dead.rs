@@ -10,6 +10,7 @@ use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
 use crate::language::Language;
 use crate::memo::Snapshot;
 use crate::project::Place;
+use crate::resolve;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dead {
@@ -85,7 +86,7 @@ fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool,
     if is_exported(facts, snapshot.files.path(place.file), place.def, def) {
         return (false, "exported: others may use it");
     }
-    if def.flags.has(Flags::OVERRIDE) || has_parents(facts, place.def) {
+    if def.flags.has(Flags::OVERRIDE) || may_override(snapshot, place) {
         return (false, "its class has parents that may call it");
     }
     if mentions.elsewhere(name, place) {
@@ -260,10 +261,16 @@ fn is_script(language: Language) -> bool {
     matches!(language, Language::JavaScript | Language::TypeScript)
 }
 
-fn has_parents(facts: &Facts, id: DefId) -> bool {
-    let def = facts.def(id);
+fn may_override(snapshot: &Snapshot, place: Place) -> bool {
+    let facts = snapshot.files.facts(place.file);
+    let def = facts.def(place.def);
     let parent = facts.def(def.parent);
-    parent.kind.has_members() && !parent.bases.is_empty()
+    let private = facts.text(def.signature).split_whitespace().any(|word| word == "private");
+    if private || !parent.kind.has_members() || parent.bases.is_empty() {
+        return false;
+    }
+    let class = Place { file: place.file, def: def.parent };
+    resolve::may_override(&snapshot.files, class, facts.text(def.name))
 }
 
 /// Whether a file holds tests, by its name or by the folder it is in.

@@ -47,7 +47,9 @@ pub struct Detail {
 /// What the file at `path` says.
 pub fn extract(path: &str, facts: &Facts) -> Extract {
     let doc = facts.def(DefId::FILE).doc.map(|doc| facts.text(doc).to_owned());
-    let shown = |(id, def): &(DefId, &Def)| *id != DefId::FILE && def.kind != DefKind::Lambda;
+    let shown = |(id, def): &(DefId, &Def)| {
+        *id != DefId::FILE && !matches!(def.kind, DefKind::Lambda | DefKind::Object)
+    };
     let definitions: Vec<_> =
         facts.each_def().filter(shown).map(|(id, def)| detail(facts, id, def)).collect();
     let cut = Cut { total: definitions.len(), ..Cut::default() };

@@ -1,5 +1,6 @@
 //! A use to edges.
 
+use super::infer::has_namespaces;
 use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Unresolved, Value};
 use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Flags, Site, SiteKind};
 use crate::language::Language;
@@ -32,6 +33,11 @@ impl Resolver<'_> {
             Expr::Member(of, name) => {
                 let receivers = self.infer(home, of, site.scope, DEPTH);
                 known = !receivers.is_empty();
+                if !known && has_namespaces(facts.language) && matches!(facts.expr(of), Expr::Name(_)) {
+                    for value in self.infer(home, site.expr, site.scope, DEPTH).iter() {
+                        self.call_value(site, *value, kind, Confidence::Medium, out);
+                    }
+                }
                 let name = facts.text(name);
                 for receiver in receivers.iter() {
                     let confidence = self.confidence(of, *receiver);
@@ -81,7 +87,7 @@ impl Resolver<'_> {
         if is_common(name) {
             return false;
         }
-        let places = self.everywhere(name).to_vec();
+        let places = self.everywhere(name);
         let mut methods = places.iter().filter(|place| {
             let def = self.files.facts(place.file).def(place.def);
             matches!(def.kind, DefKind::Method | DefKind::Property)
@@ -156,7 +162,7 @@ impl Resolver<'_> {
         let base = Place { file: method.file, def: def.parent };
         let name = facts.text(def.name).to_owned();
         let mut found = Vec::new();
-        for place in self.everywhere(&name).to_vec() {
+        for place in self.everywhere(&name) {
             let facts = self.facts(place.file);
             let other = facts.def(place.def);
             if place == method || other.kind != DefKind::Method || other.flags.has(Flags::ABSTRACT) {
@@ -249,6 +255,8 @@ impl Resolver<'_> {
                 let kind = if ruby { EdgeKind::Call } else { EdgeKind::Reference };
                 for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
                     if let Value::Function(place) = value {
+                        let property = self.facts(place.file).def(place.def).kind == DefKind::Property;
+                        let kind = if property { EdgeKind::Property } else { kind };
                         let confidence = if self.is_bound_to_definition(site) {
                             Confidence::High
                         } else {

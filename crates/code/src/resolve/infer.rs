@@ -24,12 +24,7 @@ impl Resolver<'_> {
         let mut values = self.infer_new(file, id, within, depth - 1);
         values.truncate(WIDTH);
         let values: Values = values.into();
-        if values.is_empty() && depth < 8 {
-            // Too deep to be sure: somebody who asks from nearer may find more.
-            self.known.remove(&(file, id));
-        } else {
-            self.known.insert((file, id), Rc::clone(&values));
-        }
+        self.known.insert((file, id), Rc::clone(&values));
         values
     }
 
@@ -41,6 +36,9 @@ impl Resolver<'_> {
             Expr::Member(of, name) => {
                 let name = self.facts(file).text(name);
                 let of = self.infer(file, of, within, depth);
+                if of.is_empty() && has_namespaces(self.facts(file).language) {
+                    return self.ambient(file, name);
+                }
                 self.each(&of, |resolver, value| resolver.member(value, name, depth))
             }
             Expr::Call(of) => self.infer_call(file, of, within, depth),
@@ -504,6 +502,11 @@ impl Resolver<'_> {
         }
         out
     }
+}
+
+/// Languages in which a path may begin with a namespace that nobody has to import.
+pub(super) fn has_namespaces(language: Language) -> bool {
+    matches!(language, Language::Cpp | Language::CSharp | Language::Java)
 }
 
 /// What a type does with its arguments.

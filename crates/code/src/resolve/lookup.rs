@@ -1,7 +1,7 @@
 //! What a name means where it stands: scopes from the inside out, then what is seen without an import.
 
 use super::{DEPTH, Resolver, Value};
-use crate::facts::{Binding, Bound, DefId, DefKind, Flags, Import, ImportForm, Sym};
+use crate::facts::{Binding, Bound, DefId, DefKind, ExprId, Flags, Import, ImportForm, Sym};
 use crate::language::Language;
 use crate::project::{FileId, Place, Target};
 
@@ -88,6 +88,8 @@ impl Resolver<'_> {
             }
             Bound::Import(place) => self.imported(file, place, depth),
             Bound::Value(expr) => self.infer(file, expr, binding.within, depth).to_vec(),
+            // A type that we cannot read is none of ours.
+            Bound::Typed(ExprId::UNKNOWN) => vec![Value::Foreign],
             Bound::Typed(expr) => self.of_type(file, expr, binding.within, depth),
             Bound::Param(place) => self.parameter(file, binding.scope, place, depth),
             Bound::Global => Vec::new(),
@@ -172,7 +174,7 @@ impl Resolver<'_> {
                 self.in_package(facts.text(import.module), facts.text(name))
             }
             Language::Elixir => {
-                let found = self.everywhere(facts.text(import.module)).to_vec();
+                let found = self.everywhere(facts.text(import.module));
                 self.as_values(&found)
             }
             _ => vec![Value::Foreign],
@@ -230,7 +232,7 @@ impl Resolver<'_> {
             // Headers and loaded files are looked at through what is seen everywhere.
             Language::C | Language::Cpp | Language::Ruby | Language::Php | Language::Swift => Vec::new(),
             Language::Elixir => {
-                let module = self.everywhere(facts.text(import.module)).to_vec();
+                let module = self.everywhere(facts.text(import.module));
                 let classes = self.as_values(&module);
                 let mut out = Vec::new();
                 for value in classes {
@@ -293,8 +295,21 @@ impl Resolver<'_> {
         self.files.modules().folder(folder).first().copied()
     }
 
-    /// A name of a file seen as a module: bound there, given on from elsewhere, or a module inside its package.
+    /// A name of a file seen as a module. While it is being asked for it is nothing, so that modules that give on
+    /// each other's names come to an end.
     fn file_member(&mut self, id: FileId, name: &str, depth: u32) -> Vec<Value> {
+        let key = (id, Box::from(name));
+        if let Some(known) = self.given.get(&key) {
+            return known.to_vec();
+        }
+        self.given.insert(key.clone(), std::rc::Rc::clone(&self.none));
+        let found = self.own_or_given(id, name, depth);
+        self.given.insert(key, found.as_slice().into());
+        found
+    }
+
+    /// Bound there, given on from elsewhere, or a module inside its package.
+    fn own_or_given(&mut self, id: FileId, name: &str, depth: u32) -> Vec<Value> {
         let facts = self.facts(id);
         let mut out = Vec::new();
         if let Some(sym) = facts.sym(name) {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Resolver, Value};
+use super::{DEPTH, Resolver, Value};
 use crate::facts::{Binding, Bound, DefId, DefKind, Expr};
 use crate::language::Language;
 use crate::project::{FileId, Place};
@@ -58,7 +58,7 @@ impl Resolver<'_> {
     fn extension_member(&mut self, class: Place, name: &str) -> Vec<Found> {
         let class_name = self.facts(class.file).text(self.facts(class.file).def(class.def).name).to_owned();
         let mut found = Vec::new();
-        for place in self.everywhere(name).to_vec() {
+        for place in self.everywhere(name) {
             let facts = self.facts(place.file);
             let owner = facts.class_of(place.def).map(|owner| facts.text(owner));
             let parent = facts.def(place.def).parent;
@@ -151,6 +151,17 @@ impl Resolver<'_> {
             }
         }
         out
+    }
+
+    /// Whether one of a class's own parents is outside the project.
+    pub(super) fn has_unknown_parent(&mut self, class: Place) -> bool {
+        let facts = self.facts(class.file);
+        let def = facts.def(class.def);
+        def.bases.iter().any(|base| {
+            let values = self.infer(class.file, *base, def.parent, DEPTH);
+            let named = matches!(facts.expr(*base), Expr::Name(name) if facts.text(name) == "object");
+            !named && !values.iter().any(|value| matches!(value, Value::Class(_)))
+        })
     }
 
     /// Parents that an extension adds: the traits a type implements.

@@ -7,8 +7,21 @@ use crate::language::{Language, Reach};
 use crate::project::{FileId, Place, declared_package, split};
 
 impl Resolver<'_> {
-    /// What a name means that no scope of its file binds.
+    /// What a name means that no scope of its file binds. A type or module that nobody here defines comes from
+    /// outside; of a variable that is bound where we cannot see it nothing is said.
     pub(super) fn ambient(&mut self, file: FileId, name: &str) -> Vec<Value> {
+        let found = self.seen_from(file, name);
+        let is_c = matches!(self.facts(file).language, Language::C | Language::Cpp);
+        if found.is_empty()
+            && (is_c || name.starts_with(char::is_uppercase))
+            && self.everywhere(name).is_empty()
+        {
+            return vec![Value::Foreign];
+        }
+        found
+    }
+
+    fn seen_from(&mut self, file: FileId, name: &str) -> Vec<Value> {
         let facts = self.facts(file);
         match facts.language.table().reach {
             Reach::File => vec![Value::Foreign],
@@ -37,7 +50,7 @@ impl Resolver<'_> {
 
     /// A class whose name nobody else has, for packages that only a build system knows.
     fn only_class(&mut self, name: &str) -> Vec<Value> {
-        let places: Vec<_> = self.everywhere(name).to_vec();
+        let places: Vec<_> = self.everywhere(name);
         let classes: Vec<_> = places.into_iter().filter(|place| self.is_top_class(*place)).collect();
         if classes.len() == 1 { self.as_values(&classes) } else { Vec::new() }
     }
@@ -50,7 +63,7 @@ impl Resolver<'_> {
 
     /// A top-level name of the files that declare a package.
     pub(super) fn in_package(&mut self, package: &str, name: &str) -> Vec<Value> {
-        let places: Vec<_> = self.everywhere(name).to_vec();
+        let places: Vec<_> = self.everywhere(name);
         let mut found = Vec::new();
         for place in places {
             let facts = self.facts(place.file);
@@ -77,7 +90,7 @@ impl Resolver<'_> {
     /// A top-level name of the files in a folder.
     pub(super) fn go_member(&mut self, folder: &str, name: &str) -> Vec<Value> {
         let mut found = Vec::new();
-        for place in self.everywhere(name).to_vec() {
+        for place in self.everywhere(name) {
             let facts = self.facts(place.file);
             let def = facts.def(place.def);
             let here = split(self.files.path(place.file)).0 == folder;
@@ -101,8 +114,11 @@ impl Resolver<'_> {
     /// A name that is seen everywhere: of this file first, then of its folder, then the only one there is.
     fn project_wide(&mut self, file: FileId, name: &str) -> Vec<Value> {
         let members = self.facts(file).language == Language::Ruby;
+        if members && name == "new" {
+            return Vec::new();
+        }
         let mut free = Vec::new();
-        for place in self.everywhere(name).to_vec() {
+        for place in self.everywhere(name) {
             let facts = self.facts(place.file);
             let def = facts.def(place.def);
             let in_class = facts.class_of(place.def).is_some();

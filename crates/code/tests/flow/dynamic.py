@@ -265,7 +265,7 @@ class Shape(ast.NodeVisitor):
         reads -= captured
 
     def skippers(self, line):
-        """Headers before or around a line whose jump would have skipped it."""
+        """Headers before or around a line whose jump would have skipped it, with the loop of a `continue`."""
         found = set()
         for node, parents, loops, tries in self.jumps:
             if not parents:
@@ -285,7 +285,8 @@ class Shape(ast.NodeVisitor):
             if any(first <= node.lineno < begin <= line <= last for first, begin, last in self.finals):
                 continue
             if start <= line <= end and (line > node.lineno or same_loop):
-                found.update(p for p in parents if p >= start)
+                since = start if isinstance(node, ast.Continue) else None
+                found.update((p, since) for p in parents if p >= start)
         return found
 
 
@@ -324,10 +325,13 @@ def slices(source, events):
     last, line_of, final = {}, {-1: 1}, {}
     raised = None
     handlers = {line for line in shape.writes if "problem" in shape.writes[line]}
-    previous = None
+    previous, undo = None, {}
     for index, (line, failed) in enumerate(events):
         if failed:
-            raised = previous
+            if previous is not None and line == line_of[previous]:
+                raised = previous
+                written.update(undo)  # what raised has written nothing
+                undo = {}
             continue
         if line not in shape.reads:
             continue
@@ -339,12 +343,14 @@ def slices(source, events):
             reads |= shape.lambdas.get(name, set())
         for name in reads | shape.touches[line]:
             deps |= written.get(name, set())
-        for header in set(shape.parents[line]) | shape.skippers(line):
-            if header in last:
+        for header, since in {(it, None) for it in shape.parents[line]} | shape.skippers(line):
+            # A `continue` skips the rest of its own round only.
+            if header in last and last[header] >= last.get(since, -1):
                 deps.add(last[header])
         if line in handlers and raised is not None:
             deps.add(raised)
         before[index], line_of[index] = deps, line
+        undo = {name: written.get(name, set()) for name in shape.writes[line] | shape.touches[line]}
         for name in shape.writes[line]:
             written[name] = {index}
         for name in shape.touches[line]:

@@ -9,7 +9,7 @@ use testkit::crash;
 
 /// Random functions in the ordinary run, and in the soak.
 const FUNCTIONS: usize = 30;
-const SOAK: usize = 5_000;
+const SOAK: usize = 1_000;
 
 #[test]
 fn a_slice_holds_every_line_of_a_traced_slice_and_few_others() {

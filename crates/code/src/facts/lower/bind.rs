@@ -71,9 +71,9 @@ impl Lower<'_> {
         if self.language == Language::Kotlin {
             return self.kotlin_declaration(node);
         }
-        let Some(ty) = shape.ty.child(node) else { return };
-        let inferred = matches!(self.text_of(ty), "var" | "auto" | "val" | "let");
-        let expr = if inferred { ExprId::UNKNOWN } else { self.express_type(ty) };
+        let ty =
+            shape.ty.child(node).filter(|ty| !matches!(self.text_of(*ty), "var" | "auto" | "val" | "let"));
+        let expr = ty.map_or(ExprId::UNKNOWN, |ty| self.express_type(ty));
         self.declared = (expr != ExprId::UNKNOWN).then_some((expr, node.end_byte()));
         if !matches!(self.language, Language::C | Language::Cpp) {
             return;
@@ -152,6 +152,13 @@ impl Lower<'_> {
             return;
         }
         let element = self.push(Expr::Element(of_expr));
+        if self.language == Language::Go
+            && let Some(second) = named(target).nth(1)
+        {
+            // The key or place comes first.
+            self.take_all(target);
+            return self.bind_target(second, element, None, node, DEPTH);
+        }
         self.bind_target(target, element, ty, node, DEPTH);
         if self.language == Language::Python {
             self.site(of, of_expr, SiteKind::Iterate);
@@ -187,7 +194,7 @@ impl Lower<'_> {
         }
         let (name, owner) = match self.role(target) {
             Some(Role::Identifier) => (self.sym_of(target), None),
-            Some(Role::Member) => match self.member_target(target) {
+            Some(Role::Member) => match self.member_target(target, value.end_byte()) {
                 Some(naming) => naming,
                 None => return false,
             },
@@ -204,12 +211,15 @@ impl Lower<'_> {
     }
 
     /// The name and owner in `Owner.name = function`.
-    fn member_target(&mut self, target: Node<'_>) -> Option<(Sym, Option<Sym>)> {
+    fn member_target(&mut self, target: Node<'_>, end: usize) -> Option<(Sym, Option<Sym>)> {
         let shape = self.kinds.shape(target)?;
         let of = shape.of.child(target)?;
         let name = self.member_name(shape.name.child(target)?);
         let owner = match self.text_of(of) {
-            "exports" | "module.exports" => None,
+            "exports" | "module.exports" => {
+                self.exporting = self.exporting.max(end);
+                None
+            }
             "module" => return None,
             "this" | "self" => {
                 let class = self.class_scope()?;
@@ -530,13 +540,23 @@ impl Lower<'_> {
             }
             Language::JavaScript | Language::TypeScript => node.end_byte() <= self.exporting,
             Language::C | Language::Cpp => !word("static"),
-            Language::Elixir => !header.starts_with("defp"),
+            Language::Elixir => {
+                !self.text_of(node).starts_with("defp") && !self.text_of(node).starts_with("defmacrop")
+            }
             Language::Kotlin | Language::Scala => !word("private"),
             Language::Java | Language::CSharp => word("public") || word("protected"),
             Language::Swift => word("public") || word("open"),
-            Language::Ruby | Language::Php => !word("private"),
+            Language::Ruby => !self.follows_private(node),
+            Language::Php => !word("private"),
             Language::Lua | Language::Luau => !word("local"),
         }
+    }
+
+    /// Whether the bare word `private` stands before a Ruby method, in the same class.
+    fn follows_private(&self, node: Node<'_>) -> bool {
+        let before = std::iter::successors(node.prev_named_sibling(), Node::prev_named_sibling);
+        // A class with more members than this is looked at no further: asking for a sibling takes longer and longer.
+        before.take(100).any(|one| matches!(self.text_of(one), "private" | "protected"))
     }
 
     pub(super) fn function_flags(&mut self, id: DefId, node: Node<'_>, body: Option<Node<'_>>) {

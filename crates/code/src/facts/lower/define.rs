@@ -78,7 +78,9 @@ impl Lower<'_> {
         let owned = opening.owner.is_some();
         let parent = self.scope();
         let id = self.open(opening);
-        if !owned {
+        // A constructor that goes by its class's name must not hide the class.
+        let hides = self.kind(parent) == DefKind::Class && self.defs[parent.0 as usize].name == name;
+        if !owned && !hides {
             let within = parent;
             self.bindings.push(Binding { scope: parent, name, to: Bound::Def(id), within, line: line(node) });
         }
@@ -336,8 +338,8 @@ impl Lower<'_> {
             if body.is_none() { header.split(['{', '\n']).next().unwrap_or_default() } else { header };
         let words: Vec<&str> = header.split_whitespace().filter(|word| !word.starts_with('@')).collect();
         let line = words.join(" ");
-        let line = line.trim_end_matches([':', '{', '=', ';', ' ', '>']).trim();
-        let line = if line.ends_with('-') { line.trim_end_matches('-') } else { line };
+        let line = line.trim_end_matches([':', '{', ';', ',', ' ']);
+        let line = line.strip_suffix("=>").or_else(|| line.strip_suffix('=')).unwrap_or(line).trim();
         self.names.add(kit::text::head(line, SIGNATURE))
     }
 

@@ -36,6 +36,7 @@ impl Lower<'_> {
         // Attributes may stand between a comment and what it is about.
         let near = run.last < line(node) && line(node) <= run.last + 3;
         let text = self.source.get(run.start..run.end).filter(|_| near)?;
+        let text = text.strip_prefix("@doc ").map_or(text, |text| text.trim_matches(['"', '\n', ' ']));
         self.doc_text(text)
     }
 

@@ -28,6 +28,9 @@ pub(super) fn visit(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
 fn call(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
     let Some(target) = node.child_by_field_name("target") else { return Visit::Into };
     let arguments = named(node).find(|child| child.kind() == "arguments");
+    if lower.taken.contains(&node.id()) {
+        return Visit::Into;
+    }
     lower.take(Some(target));
     match (lower.text_of(target), arguments) {
         ("defmodule" | "defprotocol", Some(arguments)) => module(lower, node, arguments),

@@ -65,7 +65,7 @@ impl<'a> Lower<'a> {
                     // The rest of a long literal is more of the same.
                     None => named(node).take(8).map(|child| self.express_at(child, depth)).collect(),
                 };
-                if self.language == Language::Go && node.kind() == "expression_list" && items.len() == 1 {
+                if node.kind() == "expression_list" && items.len() == 1 {
                     return items[0];
                 }
                 return self.items(&items);
@@ -184,7 +184,7 @@ impl<'a> Lower<'a> {
             let import = self.import(node, module, None, None, ImportForm::Module);
             return self.push(Expr::Import(import));
         }
-        let Some(callee) = shape.of.child(node) else { return ExprId::UNKNOWN };
+        let Some(callee) = self.callee(node, shape) else { return ExprId::UNKNOWN };
         if let Some(ty) = self.cast_type(node, shape, callee) {
             let ty = self.express_at(ty, depth);
             return self.push(Expr::Instance(ty));

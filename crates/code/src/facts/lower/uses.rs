@@ -22,7 +22,12 @@ impl Lower<'_> {
     }
 
     pub(super) fn read_member(&mut self, node: Node<'_>, shape: &Shape) {
-        self.take(shape.name.child(node));
+        let mut name = shape.name.child(node);
+        while let Some(part) = name {
+            self.take(Some(part));
+            let wrapped = self.kinds.shape(part).filter(|shape| shape.role == Role::Through);
+            name = wrapped.and_then(|shape| shape.of.child(part));
+        }
         if !self.taken.contains(&node.id()) {
             let expr = self.express(node);
             if let Some(name) = shape.name.child(node) {
@@ -34,7 +39,7 @@ impl Lower<'_> {
     }
 
     pub(super) fn call(&mut self, node: Node<'_>, shape: &Shape) {
-        let Some(callee) = shape.of.child(node) else { return };
+        let Some(callee) = self.callee(node, shape) else { return };
         // A call of what a call gives is two calls.
         if !matches!(self.role(callee), Some(Role::Call | Role::Invoke | Role::New | Role::Lambda)) {
             self.take(Some(callee));
@@ -54,6 +59,17 @@ impl Lower<'_> {
         let name = self.last_name(callee);
         self.site(name, expr, SiteKind::Call);
         self.reflect(node, shape, self.text_of(name));
+    }
+
+    /// What a call calls. Swift's grammar takes `a + f()` for a call of the sum, so the last operand is meant.
+    pub(super) fn callee<'t>(&self, node: Node<'t>, shape: &Shape) -> Option<Node<'t>> {
+        let mut callee = shape.of.child(node)?;
+        while self.language == Language::Swift
+            && let Some(last) = callee.child_by_field_name("rhs")
+        {
+            callee = last;
+        }
+        Some(callee)
     }
 
     /// The node whose line is the line of the call: the called name, which may be lines below a chain's start.
@@ -94,6 +110,12 @@ impl Lower<'_> {
     pub(super) fn invoke(&mut self, node: Node<'_>, shape: &Shape) {
         let Some(name) = shape.name.child(node) else { return };
         self.take(Some(name));
+        if self.language == Language::Ruby
+            && matches!(self.text_of(name), "require" | "require_relative" | "load")
+        {
+            super::super::imports::ruby(self, node, shape);
+            return;
+        }
         let call = self.express(node);
         if let Expr::Call(callee) = self.exprs[call.0 as usize]
             && !self.taken.contains(&node.id())
@@ -175,9 +197,10 @@ impl Lower<'_> {
             self.mention(begins);
         }
         let is_path = text.contains(['.', ':'])
+            && text.split(['.', ':', '/']).all(|word| !word.is_empty())
             && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '-' | '/'));
         if is_path {
-            for word in text.split(['.', ':', '/']).filter(|word| !word.is_empty()) {
+            for word in text.split(['.', ':', '/']) {
                 self.mention(word);
             }
         }

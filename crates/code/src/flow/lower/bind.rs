@@ -62,7 +62,6 @@ impl Lowerer<'_> {
         let plain = node.child_by_field_name("operator").is_none_or(|it| matches!(self.text(it), "=" | ":="));
         if rights.is_empty() {
             // An annotation alone: nothing runs, and the name is not bound.
-            step.inert = true;
             return;
         }
         if self.language == Language::Ruby {

@@ -1,9 +1,9 @@
-//! `if` in all its spellings.
+//! `if` in all its spellings, the compiler's included.
 
 use tree_sitter::Node;
 
 use super::scope::ScopeKind;
-use super::{Lowerer, field, fields, head, named, span};
+use super::{Lowerer, children, field, fields, first_line, head, named, span};
 use crate::flow::form::{ChoiceArm, Step, Stmt, Test, Truth};
 use crate::flow::shape::Shape;
 
@@ -91,5 +91,31 @@ impl Lowerer<'_> {
             arms: vec![ChoiceArm { lead: Vec::new(), test, body: Vec::new() }],
             otherwise,
         });
+    }
+
+    /// Statements that are compiled or not; no decision of the program.
+    pub(super) fn compiled_if(&mut self, gate: Node<'_>, body: Vec<Stmt>, otherwise: Vec<Stmt>) -> Stmt {
+        let line = first_line(gate);
+        let step = self.keep(Step { lines: (line, line), covers: line, ..Step::default() });
+        let text = self.text(gate).lines().next().unwrap_or_default().trim().to_owned();
+        let test = Test { step, truth: Truth::Unknown, text };
+        Stmt::Choice { arms: vec![ChoiceArm { lead: Vec::new(), test, body }], otherwise }
+    }
+
+    /// `#if` and its alternatives.
+    pub(super) fn compiled(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
+        let (mut body, mut otherwise) = (Vec::new(), Vec::new());
+        for (child, name) in children(node) {
+            match name {
+                Some("condition" | "name") => {}
+                Some("alternative") => self.statement(child, &mut otherwise),
+                _ => self.statement(child, &mut body),
+            }
+        }
+        if node.kind() == "preproc_else" {
+            return out.append(&mut body);
+        }
+        let choice = self.compiled_if(node, body, otherwise);
+        out.push(choice);
     }
 }

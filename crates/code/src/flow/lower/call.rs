@@ -5,7 +5,8 @@ use tree_sitter::Node;
 use super::value::{object, property};
 use super::{Lowerer, field, named};
 use crate::flow::form::{Access, Step, VarId};
-use crate::flow::shape::{Shape, mutates, only_tells};
+use crate::flow::shape::Shape;
+use crate::flow::words::{mutates, only_tells};
 
 impl Lowerer<'_> {
     pub(super) fn call<'t>(

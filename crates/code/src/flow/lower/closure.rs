@@ -15,7 +15,6 @@ impl Lowerer<'_> {
     pub(super) fn function(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
         let body = body_of(node);
         let mut step = header(node, body);
-        step.inert = true;
         self.all_parameters(node, &mut step);
         self.push(step, out);
         if let Some(body) = body {
@@ -178,8 +177,9 @@ fn header(node: Node<'_>, body: Option<Node<'_>>) -> Step {
     if let Some(body) = body {
         let brace = matches!(body.kind(), "statement_block" | "compound_statement")
             || (body.kind() == "block" && body.child(0).is_some_and(|it| it.kind() == "{"));
+        let named = field(node, &["definition"]).unwrap_or(node);
         let last = if brace { first_line(body) } else { first_line(body).saturating_sub(1) };
-        step.lines.1 = last.clamp(step.lines.0, step.lines.1);
+        step.lines.1 = last.max(first_line(named)).clamp(step.lines.0, step.lines.1);
         step.covers = step.lines.1;
     }
     step

@@ -18,10 +18,7 @@ impl Lowerer<'_> {
         let mut it = Try::default();
         let line = super::first_line(node);
         if node.kind() != "body_statement" {
-            self.push(
-                Step { lines: (line, line), covers: line, inert: true, ..Step::default() },
-                &mut it.body,
-            );
+            self.push(Step { lines: (line, line), covers: line, ..Step::default() }, &mut it.body);
         }
         self.scopes.enter(ScopeKind::Block);
         let resources = self.resources(node, &mut it.body);

@@ -142,7 +142,7 @@ impl Lowerer<'_> {
     pub(super) fn block_call(&mut self, node: Node<'_>, block: Node<'_>, out: &mut Vec<Stmt>) {
         self.scopes.enter(ScopeKind::Own);
         self.body.decisions += 1;
-        let mut step = Step { ..head(node, node) };
+        let mut step = head(node, node);
         step.lines.1 = super::first_line(block).max(step.lines.0);
         step.covers = step.lines.1;
         self.effect = Some(node.id());
@@ -197,6 +197,16 @@ impl Lowerer<'_> {
         let text = self.text(at);
         if at.kind() == "not_operator" {
             return field(at, &["argument"]).map_or(Truth::Unknown, |it| opposite(self.truth(it)));
+        }
+        if at.kind() == "boolean_operator" {
+            let side = |name| field(at, &[name]).map_or(Truth::Unknown, |it| self.truth(it));
+            let is_and = field(at, &["operator"]).is_some_and(|it| it.kind() == "and");
+            return match (side("left"), side("right"), is_and) {
+                (Truth::Never, _, true) => Truth::Never,
+                (Truth::Always, _, false) => Truth::Always,
+                (Truth::Always, right, true) | (Truth::Never, right, false) => right,
+                _ => Truth::Unknown,
+            };
         }
         let python = self.language == Language::Python;
         match at.kind() {

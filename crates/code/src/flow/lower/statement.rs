@@ -3,24 +3,38 @@
 use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
-use super::{Lowerer, children, field, fields, first_line, head, last_line, named, span};
-use crate::flow::form::{Access, Jump, Step, Stmt, Swallows};
-use crate::flow::shape::{Shape, never_returns};
+use super::{Lowerer, Unit, children, field, fields, first_line, head, last_line, named, span};
+use crate::flow::form::{Access, Jump, Stmt, Swallows};
+use crate::flow::shape::Shape;
+use crate::flow::words::never_returns;
 use crate::language::Language;
 
 impl Lowerer<'_> {
     pub(super) fn statements(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
-        let mut label = None;
+        let mut gate: Option<Node<'_>> = None;
         for child in named(node) {
-            if self.shape(child) == Shape::Block && node.kind() == child.kind() && label.is_none() {
-                self.statement(child, out);
-            } else {
-                self.labelled_statement(child, label.take(), out);
+            if child.kind() == "attribute_item" {
+                gate = self.text(child).contains("cfg(").then_some(child).or(gate);
+                continue;
             }
-            if child.kind() == "label" {
-                label = Some(self.text(child).trim_start_matches('\'').to_owned());
+            let mut list = Vec::new();
+            self.statement(child, &mut list);
+            match gate.take() {
+                Some(gate) => out.push(self.compiled_if(gate, list, Vec::new())),
+                None if self.is_hoisted(child) && matches!(out.last(), Some(Stmt::Jump(..))) => {
+                    // It is there from the start, wherever it is written.
+                    let at = out.len() - 1;
+                    out.splice(at..at, list);
+                }
+                None => out.append(&mut list),
             }
         }
+    }
+
+    /// A function that can be used above the place where it is written.
+    fn is_hoisted(&self, node: Node<'_>) -> bool {
+        self.shape(node) == Shape::Function
+            && matches!(self.language, Language::JavaScript | Language::TypeScript)
     }
 
     pub(super) fn statement(&mut self, node: Node<'_>, out: &mut Vec<Stmt>) {
@@ -42,18 +56,7 @@ impl Lowerer<'_> {
     fn shaped_statement(&mut self, node: Node<'_>, label: Option<String>, out: &mut Vec<Stmt>) {
         match self.shape(node) {
             Shape::Skip => {}
-            Shape::Block => {
-                let own = named(node).into_iter().find(|it| it.kind() == "label");
-                let label = label.or(own.map(|it| self.text(it).trim_start_matches('\'').to_owned()));
-                self.scopes.enter(ScopeKind::Block);
-                let mut body = Vec::new();
-                self.statements(node, &mut body);
-                self.scopes.leave();
-                match label {
-                    Some(label) => out.push(Stmt::Labelled { label, body }),
-                    None => out.append(&mut body),
-                }
-            }
+            Shape::Block => self.block(node, label, out),
             Shape::Group => self.group(node, out),
             Shape::Else | Shape::Finally => self.statements(node, out),
             Shape::If | Shape::Unless | Shape::Ternary => self.choice(node, out),
@@ -78,6 +81,10 @@ impl Lowerer<'_> {
             Shape::Fall => self.jump(node, Jump::Fall, out),
             Shape::Retry => self.jump(node, Jump::Retry, out),
             Shape::Defer => self.defer(node, out),
+            Shape::Compiled => self.compiled(node, out),
+            // An item is no statement: nothing runs where it is written, and it captures nothing.
+            Shape::Function | Shape::Class
+                if self.language == Language::Rust && self.unit == Unit::Function => {}
             Shape::Function | Shape::Class => self.nested(node, out),
             Shape::Import => self.import(node, out),
             Shape::Outer => {
@@ -85,7 +92,7 @@ impl Lowerer<'_> {
                     let name = self.text(name).to_owned();
                     self.scopes.borrow(&mut self.body.vars, &name);
                 }
-                self.push(Step { inert: true, ..span(node) }, out);
+                self.push(span(node), out);
             }
             _ if node.kind() == "yield_statement" && self.text(node).starts_with("yield break") => {
                 self.jump(node, Jump::Return, out);
@@ -94,6 +101,19 @@ impl Lowerer<'_> {
                 self.jump(node, Jump::Break(None), out);
             }
             _ => self.plain(node, out),
+        }
+    }
+
+    fn block(&mut self, node: Node<'_>, label: Option<String>, out: &mut Vec<Stmt>) {
+        let own = named(node).into_iter().find(|it| it.kind() == "label");
+        let label = label.or(own.map(|it| self.text(it).trim_start_matches('\'').to_owned()));
+        self.scopes.enter(ScopeKind::Block);
+        let mut body = Vec::new();
+        self.statements(node, &mut body);
+        self.scopes.leave();
+        match label {
+            Some(label) => out.push(Stmt::Labelled { label, body }),
+            None => out.append(&mut body),
         }
     }
 
@@ -145,7 +165,6 @@ impl Lowerer<'_> {
             return self.jump(node, jump, out);
         }
         let mut step = span(node);
-        step.inert = self.is_inert(node);
         // A call at the end of a block without a semicolon is a value.
         let discarded = node.kind() == "expression_statement" || self.language != Language::Rust;
         let effect = std::mem::replace(&mut self.effect, discarded.then_some(top.id()));
@@ -161,18 +180,6 @@ impl Lowerer<'_> {
         self.effect = effect;
         if top.kind() != "let_declaration" || field(top, &["alternative"]).is_none() {
             self.push(step, out);
-        }
-    }
-
-    fn is_inert(&self, node: Node<'_>) -> bool {
-        match named(node).as_slice() {
-            [only] if node.kind() == "expression_statement" => {
-                matches!(
-                    only.kind(),
-                    "string" | "concatenated_string" | "integer" | "float" | "ellipsis" | "true" | "none"
-                )
-            }
-            _ => false,
         }
     }
 
@@ -238,7 +245,7 @@ impl Lowerer<'_> {
         let body = parts.by_ref().filter(|it| it.id() != label.id());
         let name = self.text(label).to_owned();
         if named(node).len() == 1 {
-            let step = self.keep(Step { inert: true, ..span(node) });
+            let step = self.keep(span(node));
             return out.push(Stmt::Target(step, name));
         }
         for body in body.collect::<Vec<_>>() {
@@ -251,7 +258,7 @@ impl Lowerer<'_> {
                     Language::C | Language::Cpp | Language::Go | Language::CSharp
                 ) =>
                 {
-                    let step = self.keep(Step { inert: true, ..head(label, label) });
+                    let step = self.keep(head(label, label));
                     out.push(Stmt::Target(step, name.clone()));
                     self.statement(body, out);
                 }
