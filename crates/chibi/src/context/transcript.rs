@@ -82,6 +82,14 @@ impl Transcript {
         Backwards::new(self.clone())
     }
 
+    /// Like [`Transcript::backwards`], but the newest partitions that begin after `time` are passed over.
+    pub(super) fn backwards_until(&self, time: u64) -> Result<Backwards, ContextError> {
+        let (mut manifest, _) = self.manifest()?;
+        while manifest.partitions.pop_if(|listed| listed.start_ts > time).is_some() {}
+        let files = manifest.partitions.iter().map(|listed| self.folder.join(&listed.file)).collect();
+        Ok(Backwards::of(self.clone(), files))
+    }
+
     /// Oldest first, as far as they are there.
     fn partition_files(&self) -> Result<Vec<PathBuf>, ContextError> {
         let (manifest, _) = self.manifest()?;

@@ -102,6 +102,7 @@ fn no_death_loses_what_was_reported_or_leaves_a_context_that_does_not_open() {
             if attempt.killed_after.is_none() {
                 assert_eq!(attempt.output.code, 0, "{}", attempt.output.transcript());
             }
+            assert!(!attempt.output.stderr.contains("panicked"), "{}", attempt.output.transcript());
             let lines = attempt.output.stdout.lines();
             reported
                 .extend(lines.filter_map(|line| line.strip_prefix(KEPT)).map(|id| EntryId(id.to_owned())));
