@@ -145,7 +145,9 @@ impl Writer {
     }
 
     pub(super) fn is_empty(&self) -> Result<bool, ContextError> {
-        Ok(self.active.length() == 0 && self.transcript.partition_files()?.is_empty())
+        // There is a manifest from the first rotation on, and it may be long: to look at it is not to read it.
+        let was_rotated = self.transcript.folder.join("manifest.json").exists();
+        Ok(self.active.length() == 0 && !was_rotated && self.transcript.partition_files()?.is_empty())
     }
 
     /// Closes the active partition if it is time.
