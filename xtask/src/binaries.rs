@@ -42,6 +42,7 @@ pub(crate) const BINARIES: &[Binary] = &[
     },
     Binary { name: "clai", package: "clai", size: Some(8_000_000), start_ms: 5.0, ..DIST },
     Binary { name: "clai-daemon", package: "clai", size: Some(8_000_000), start_ms: 5.0, ..DIST },
+    Binary { name: "tldr", package: "tldr", ..DIST },
     Binary { name: "chibi", package: "chibi", size: Some(15_000_000), ..DIST },
     Binary { name: "agent", package: "agent", size: Some(15_000_000), ..DIST },
     Binary { name: "scrimp", package: "scrimp", ..DIST },

@@ -47,6 +47,18 @@ pub const TOOLS: &[Tool] = &[
         alone: Alone::Nothing,
     },
     Tool {
+        name: tldr::front::NAME,
+        about: tldr::front::ABOUT,
+        run: tldr::run,
+        command: tldr::front::command,
+        tour: tldr::front::tour,
+        doctor: tldr::front::doctor,
+        savings: tldr::front::savings,
+        files: tldr::front::FILES,
+        variables: tldr::front::VARIABLES,
+        alone: Alone::Nothing,
+    },
+    Tool {
         name: clai::front::NAME,
         about: clai::front::ABOUT,
         run: clai::run,
