@@ -49,5 +49,13 @@ pub(crate) const BINARIES: &[Binary] = &[
 ];
 
 /// As most are: built for speed, with the system's libraries.
-const DIST: Binary =
-    Binary { name: "", package: "", profile: "dist", linked: Linked::System, size: None, start_ms: 10.0 };
+const DIST: Binary = Binary {
+    name: UNNAMED,
+    package: UNNAMED,
+    profile: "dist",
+    linked: Linked::System,
+    size: None,
+    start_ms: 10.0,
+};
+
+const UNNAMED: &str = "";

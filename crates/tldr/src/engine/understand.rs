@@ -53,12 +53,8 @@ impl Engine {
             DaemonCommand::Importers { module, path } => {
                 Asks::Importers { module: module.clone(), part: part(path)? }
             }
-            DaemonCommand::Semantic { .. } if !self.semantic => {
-                return Err(refuse(
-                    "semantic search is switched off in .tldr/config.json (semantic_enabled)",
-                ));
-            }
             DaemonCommand::Semantic { query, top_k } => {
+                self.is_semantic()?;
                 Asks::Semantic { query: query.clone(), top: *top_k, part: part(&None)? }
             }
             DaemonCommand::ChangeImpact { files, session, git } => {
@@ -67,14 +63,10 @@ impl Engine {
             DaemonCommand::Diagnostics { path, .. } => {
                 Asks::Diagnostics { path: self.part(path, None)?.path }
             }
-            DaemonCommand::Warm { language: name } => Asks::Warm {
-                language: name
-                    .as_deref()
-                    .filter(|name| *name != "all")
-                    .map(self::language)
-                    .transpose()?
-                    .or(language),
-            },
+            DaemonCommand::Warm { language: name } => {
+                let named = name.as_deref().filter(|name| *name != "all").map(self::language).transpose()?;
+                Asks::Warm { language: named.or(language) }
+            }
             DaemonCommand::Ping
             | DaemonCommand::Status
             | DaemonCommand::Shutdown
@@ -82,6 +74,11 @@ impl Engine {
             | DaemonCommand::Notify { .. }
             | DaemonCommand::Track { .. } => return Err(refuse("only a daemon can do that")),
         })
+    }
+
+    fn is_semantic(&self) -> Result<(), Box<Refusal>> {
+        let words = "semantic search is switched off in .tldr/config.json (semantic_enabled)";
+        if self.semantic { Ok(()) } else { Err(refuse(words)) }
     }
 
     fn part(&self, path: &Path, language: Option<Language>) -> Result<Part, Box<Refusal>> {
