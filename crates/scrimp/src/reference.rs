@@ -31,6 +31,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("docs/files.md", files(TOOLS)),
         ("docs/environment.md", environment(TOOLS)),
         ("docs/commands.md", commands(TOOLS)),
+        ("docs/languages.md", format!("{MADE}{}", tldr::front::languages())),
     ]
 }
 

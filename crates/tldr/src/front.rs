@@ -1,6 +1,7 @@
 //! What the front door needs to know of tldr: its commands, its stop of the tour, its findings, what it saved, its files and
 //! variables.
 
+use code::language::Language;
 use kit::doctor::Check;
 use kit::places::{Entry, Variable};
 use kit::{Failure, Invocation, Places, savings};
@@ -98,6 +99,21 @@ pub const FILES: &[Entry] = &[
 ];
 
 pub const VARIABLES: &[Variable] = &[];
+
+/// The page that says what is known of which language.
+pub fn languages() -> String {
+    let mut page = String::from(
+        "# Languages\n\n`tree` and `search` take every text. All other questions are answered for these; the flows of a function \
+         (`cfg`, `dfg`, `slice`) where it says so.\n\n| language | `--lang` | files | flows |\n|---|---|---|---|\n",
+    );
+    for language in Language::ALL {
+        let table = language.table();
+        let endings: Vec<String> = table.dialects.iter().map(|(ending, _)| format!("`.{ending}`")).collect();
+        let flows = if code::flow::supports(language) { "yes" } else { "no" };
+        page.push_str(&format!("| {} | `{}` | {} | {flows} |\n", table.title, table.name, endings.join(" ")));
+    }
+    page
+}
 
 #[cfg(test)]
 mod tests {
