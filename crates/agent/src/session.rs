@@ -65,6 +65,7 @@ impl Session {
             Ok(finished) => (finished, None),
             Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
         };
+        self.interrupt.rest();
         self.history = finished.history;
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
@@ -95,7 +96,9 @@ impl Session {
         }
         self.desk.cancel = self.interrupt.turn();
         let count = ids.len();
-        let staged = self.desk.summarise(&self.history, ids).map_err(failed)?;
+        let staged = self.desk.summarise(&self.history, ids);
+        self.interrupt.rest();
+        let staged = staged.map_err(failed)?;
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
         self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;
