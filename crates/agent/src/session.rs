@@ -33,6 +33,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// Says what is at hand, and what is not as it should be.
+    pub(crate) fn introduce(&mut self, warnings: &[String]) {
+        let Desk { voice, keep, asks, .. } = &mut self.desk;
+        voice.show(&Shown::Opened { context: keep.name(), model: &asks.model });
+        warnings.iter().for_each(|warning| voice.warn(warning));
+    }
+
     /// Runs a turn from a prompt to its end. The error is what the user should be told; the conversation can go on.
     pub(crate) fn prompt(&mut self, text: String) -> Result<(), Failure> {
         let id = self.desk.keep.fresh_id();
