@@ -1,7 +1,7 @@
 //! The files of a project that git would not ignore, kept so that a command's changes can be found and taken back.
 //! Looks at every file's stamp, reads only those whose stamp is new.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -116,14 +116,7 @@ impl Snapshot {
         for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
             changes.push((path.clone(), State::from(then), State::Absent));
         }
-        let is_rules =
-            |path: &Path| path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
-        let same_rules = looked.exclude == self.looked.exclude
-            && !changes
-                .iter()
-                .map(|(path, ..)| path.as_path())
-                .chain(appeared.iter().map(|(path, _)| path.as_path()))
-                .any(is_rules);
+        let same_rules = looked.exclude == self.looked.exclude && rules(&before) == rules(&self.files);
         for (path, now) in appeared.into_iter().filter(|(_, now)| now.stamp.changed_ns >= looked.over_ns) {
             // Whoever takes back what was not made by the command takes away what somebody else made.
             let made = looked.complete && same_rules && now.born_ns.is_none_or(|born| born >= looked.over_ns);
@@ -155,6 +148,14 @@ impl Kept {
             _ => self.stamp == now.stamp,
         }
     }
+}
+
+/// The files that say what is ignored, as they are.
+fn rules(files: &HashMap<PathBuf, Kept>) -> BTreeMap<&Path, &Result<Digest, &'static str>> {
+    let is_rules =
+        |path: &Path| path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
+    let rules = files.iter().filter(|(path, _)| is_rules(path));
+    rules.map(|(path, kept)| (path.as_path(), &kept.digest)).collect()
 }
 
 fn since_1970(time: SystemTime) -> i128 {
