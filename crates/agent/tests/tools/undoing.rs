@@ -1,8 +1,10 @@
 //! What files were before, and what cannot be brought back.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
 use agent::undo::{Restored, Undo, tidy};
@@ -112,6 +114,34 @@ fn what_somebody_else_changed_meanwhile_is_left_alone() {
     assert_eq!(restored.restored, Vec::<std::path::PathBuf>::new());
     assert_eq!(restored.not[0].1, "it was changed since, by somebody else");
     assert_eq!(shop.text("a"), "theirs\n");
+}
+
+#[test]
+fn a_link_that_took_a_files_place_is_not_written_through() {
+    let mut shop = Shop::new();
+    shop.write("a", "old\n");
+    shop.write("b", "old\n");
+    let outside = shop.home.write("outside", "new\n");
+    shop.ok(
+        "bash",
+        json!({"command": "echo new > a; rm b; ln -s ../outside b; mkdir c; ln -s ../outside c/link"}),
+    );
+    fs::remove_file(shop.file("a")).unwrap();
+    symlink(&outside, shop.file("a")).unwrap();
+    let restored = undo(&shop, &["call-1"]);
+    assert_eq!(names(&shop, &restored), [] as [&str; 0]);
+    assert_eq!(restored.not.len(), 2, "{restored:?}");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "new\n");
+}
+
+#[test]
+fn names_that_are_no_text_come_back_too() {
+    let mut shop = Shop::new();
+    let name = OsStr::from_bytes(b"caf\xe9");
+    fs::write(shop.file("x").with_file_name(name), "old\n").unwrap();
+    shop.ok("bash", json!({"command": "for f in *; do echo new > \"$f\"; done"}));
+    assert_eq!(undo(&shop, &["call-1"]).restored.len(), 1);
+    assert_eq!(fs::read_to_string(shop.file("x").with_file_name(name)).unwrap(), "old\n");
 }
 
 #[test]
