@@ -74,6 +74,11 @@ pub const FILES: &[Entry] = &[
         holds: "what you allowed for good, per project",
     },
     Entry {
+        path: "$XDG_DATA_HOME/scrimp/agent/begun-*.json",
+        owner: "agent",
+        holds: "the first prompt of a conversation, until that is there",
+    },
+    Entry {
         path: "$XDG_DATA_HOME/scrimp/agent/typed.jsonl",
         owner: "agent",
         holds: "what was typed at the prompt",

@@ -1,18 +1,20 @@
 //! Conversations on disk: contexts of chibi whose names begin with `agent-`, so that chibi can list, search and compact
 //! them too. A conversation in which nothing was said is not kept. Nothing is written into a project.
 
+mod begun;
+mod writer;
+
 use std::path::{Path, PathBuf};
 
 use chibi::context::{ChibiHome, Context, ContextError, ContextName, Ids, Reader, Wait};
 use conversation::{ExchangeId, History, Loaded, Record};
 use kit::invocation::{Clock, Environment};
 use kit::{Exit, Failure, Places};
-use serde_json::Value;
+
+use begun::{Begun, PROJECT};
+use writer::{Patience, Writer};
 
 pub(crate) type NotKept = ContextError;
-
-/// Where the project of a conversation is noted.
-const PROJECT: &str = "project";
 
 const PREFIX: &str = "agent-";
 
@@ -20,11 +22,19 @@ const PREFIX: &str = "agent-";
 pub(crate) struct Keep {
     home: ChibiHome,
     name: ContextName,
-    project: PathBuf,
     model: String,
-    /// What the conversation starts with, until it is kept.
-    opening: Option<String>,
-    context: Option<Context>,
+    notes: PathBuf,
+    hand: Hand,
+}
+
+/// Who writes.
+enum Hand {
+    /// Nobody yet.
+    Unmade(Box<Begun>),
+    /// A thread, which makes the context first.
+    Behind(Writer),
+    /// We ourselves.
+    Direct(Box<Context>),
 }
 
 /// A conversation that can be gone on with.
@@ -76,43 +86,40 @@ pub(crate) fn list(home: &ChibiHome) -> Result<Vec<Listed>, Failure> {
 }
 
 impl Keep {
-    /// Finds the conversation, or begins one with `opening`. Gives its history, and what had to be mended.
+    /// Finds the conversation, or begins one with `opening`. Gives its history, and what had to be mended. In `notes`
+    /// stands what was begun and is not yet there.
     pub(crate) fn open(
-        home: ChibiHome,
+        home: &ChibiHome,
+        notes: &Path,
         which: &Which<'_>,
         project: &Path,
         model: &str,
         opening: &str,
     ) -> Result<(Keep, Loaded), Failure> {
+        let keep = |name: ContextName, hand: Hand| Keep {
+            home: home.clone(),
+            name,
+            model: model.to_owned(),
+            notes: notes.to_owned(),
+            hand,
+        };
         let name = match which {
             Which::New => {
-                let name = fresh_name(&home, project);
-                let keep = Keep {
-                    home,
-                    name,
-                    project: project.to_owned(),
-                    model: model.to_owned(),
-                    opening: Some(opening.to_owned()),
-                    context: None,
-                };
+                let name = fresh_name(home, project);
                 let loaded = Loaded { history: History::new(opening), repairs: Vec::new(), cuts: Vec::new() };
-                return Ok((keep, loaded));
+                let begun = Begun::new(&name, project, opening);
+                return Ok((keep(name, Hand::Unmade(Box::new(begun))), loaded));
             }
-            Which::Last => last(&home, project)?,
-            Which::Named(name) => known(&home, name)?,
+            Which::Last => {
+                begun::adopt(notes, home);
+                last(home, project)?
+            }
+            Which::Named(name) => known(home, name)?,
         };
-        let context = Context::open(&home, &name, Wait::No)
+        let context = Context::open(home, &name, Wait::No)
             .map_err(|error| failure("cannot go on with the conversation", &error))?;
         let loaded = context.history();
-        let keep = Keep {
-            home,
-            name,
-            project: project.to_owned(),
-            model: model.to_owned(),
-            opening: None,
-            context: Some(context),
-        };
-        Ok((keep, loaded))
+        Ok((keep(name, Hand::Direct(Box::new(context))), loaded))
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -136,23 +143,25 @@ impl Keep {
         model.clone_into(&mut self.model);
     }
 
+    /// Keeps a record. Only the first prompt of a conversation may still be on its way when this returns; what failed
+    /// then is told by the next.
     pub(crate) fn append(&mut self, record: &Record) -> Result<(), NotKept> {
-        let model = self.model.clone();
-        self.context()?.record(record, "user", &model)
-    }
-
-    fn context(&mut self) -> Result<&mut Context, NotKept> {
-        if self.context.is_none() {
-            let mut context = Context::open(&self.home, &self.name, Wait::No)?;
-            let mut meta = context.reader().meta()?.unwrap_or_default();
-            meta.other.insert(PROJECT.to_owned(), Value::String(self.project.display().to_string()));
-            context.set_meta(&meta)?;
-            if let Some(text) = self.opening.take() {
-                context.record(&Record::Opening { text }, "user", &self.model)?;
+        match &mut self.hand {
+            Hand::Direct(context) => context.record(record, "user", &self.model),
+            Hand::Behind(writer) => writer.write(record, &self.model, Patience::Wait),
+            Hand::Unmade(begun) => {
+                let mut begun = begun.clone();
+                let patience = match begun.note(&self.notes, record) {
+                    true => Patience::Later,
+                    false => Patience::Wait,
+                };
+                let home = self.home.clone();
+                let mut writer = Writer::start(move || begun.make(&home), &self.notes, &self.name)?;
+                let written = writer.write(record, &self.model, patience);
+                self.hand = Hand::Behind(writer);
+                written
             }
-            self.context = Some(context);
         }
-        Ok(self.context.as_mut().expect("just made"))
     }
 }
 

@@ -133,7 +133,8 @@ impl Session {
         let project = self.desk.gate.hooks.project.clone();
         let opening = prompt::opening(&project);
         let home = self.desk.keep.home().clone();
-        let (keep, loaded) = Keep::open(home, &Which::New, &project, &self.desk.asks.model, &opening)?;
+        let (keep, loaded) =
+            Keep::open(&home, &self.data, &Which::New, &project, &self.desk.asks.model, &opening)?;
         if let Some(mut undo) = self.desk.gate.workshop.undo() {
             *undo = setup::undo(&self.data, keep.name(), &project)?;
         }

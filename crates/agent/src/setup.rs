@@ -100,7 +100,8 @@ pub(crate) fn session(
     };
     let opening = prompt::opening(world.project.root());
     let home = keep::home(&world.env, &world.places, &world.clock);
-    let (keep, loaded) = Keep::open(home, &which(talk), world.project.root(), &asks.model, &opening)?;
+    let (keep, loaded) =
+        Keep::open(&home, &world.data(), &which(talk), world.project.root(), &asks.model, &opening)?;
     for repair in &loaded.repairs {
         warnings.push(repair.to_string());
     }

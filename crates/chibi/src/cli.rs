@@ -51,23 +51,14 @@ impl Reading<'_> {
     fn all(&mut self, parser: &mut lexopt::Parser) -> Result<(), Failure> {
         loop {
             // Between two arguments, what follows can still be seen whole.
-            if let Some(mut rest) = parser.try_raw_args() {
-                match rest.peek() {
-                    None => return Ok(()),
-                    Some(next) if is_prose(next) => {
-                        let words: Vec<String> =
-                            rest.map(|word| word.to_string_lossy().into_owned()).collect();
-                        self.words = Some(words.join(" "));
-                        return Ok(());
-                    }
-                    Some(next) if next == "--" => {
-                        rest.next();
-                        let words: Vec<String> =
-                            rest.map(|word| word.to_string_lossy().into_owned()).collect();
-                        self.words = Some(words.join(" "));
-                        return Ok(());
-                    }
-                    Some(_) => {}
+            if let Some(rest) = parser.try_raw_args() {
+                let Some(next) = rest.peek() else { return Ok(()) };
+                let dashes = next == "--";
+                if dashes || is_prose(next) {
+                    let words = rest.skip(usize::from(dashes));
+                    let words: Vec<String> = words.map(|word| word.to_string_lossy().into_owned()).collect();
+                    self.words = Some(words.join(" "));
+                    return Ok(());
                 }
             }
             let (place, flag) = match parser.next().map_err(|error| self.wrong(&error.to_string()))? {
@@ -105,21 +96,21 @@ impl Reading<'_> {
 
     /// What a flag adds; an action if it is one.
     fn means(&mut self, id: Id, values: Vec<String>) -> Result<Option<Action>, Failure> {
-        let mut values = values.into_iter();
-        let mut next = || values.next().unwrap_or_default();
+        let first = values.first().cloned().unwrap_or_default();
         match id {
-            Id::SwitchContext if matches!(self.select, Select::Transient(_)) => drop(next()),
-            Id::SwitchContext => self.select = Select::Switch(next()),
-            Id::TransientContext => self.select = Select::Transient(next()),
+            // What holds for this run wins over what is kept.
+            Id::SwitchContext if matches!(self.select, Select::Transient(_)) => {}
+            Id::SwitchContext => self.select = Select::Switch(first),
+            Id::TransientContext => self.select = Select::Transient(first),
             Id::Continue => self.select = Select::Latest,
-            Id::From => self.from = Some(next()),
-            Id::SetUsername if matches!(self.speaker, Speaker::Once(_)) => drop(next()),
-            Id::SetUsername => self.speaker = Speaker::Kept(next()),
-            Id::TransientUsername => self.speaker = Speaker::Once(next()),
-            Id::Model => self.asked.model = Some(next()),
-            Id::Provider => self.asked.provider = Some(next()),
-            Id::ApiUrl => self.asked.api_url = Some(next()),
-            Id::Schema => self.asked.schema = Some(next()),
+            Id::From => self.from = Some(first),
+            Id::SetUsername if matches!(self.speaker, Speaker::Once(_)) => {}
+            Id::SetUsername => self.speaker = Speaker::Kept(first),
+            Id::TransientUsername => self.speaker = Speaker::Once(first),
+            Id::Model => self.asked.model = Some(first),
+            Id::Provider => self.asked.provider = Some(first),
+            Id::ApiUrl => self.asked.api_url = Some(first),
+            Id::Schema => self.asked.schema = Some(first),
             Id::Wait => self.ways.wait = true,
             Id::Yes => self.ways.yes = true,
             Id::Verbose => self.ways.verbose = true,
@@ -127,54 +118,55 @@ impl Reading<'_> {
             Id::ForceChibi => self.forced = true,
             Id::JsonConfig => self.json_config = true,
             Id::JsonOutput => self.ways.json = true,
-            Id::Debug => self.ways.debug(&next()),
-            Id::ListCurrent => return Ok(Some(Action::ListCurrent)),
-            Id::List => return Ok(Some(Action::List)),
-            Id::DestroyCurrent => return Ok(Some(Action::Destroy(None))),
-            Id::Destroy => return Ok(Some(Action::Destroy(Some(next())))),
-            Id::ArchiveCurrent => return Ok(Some(Action::Archive(None))),
-            Id::Archive => return Ok(Some(Action::Archive(Some(next())))),
-            Id::CompactCurrent => return Ok(Some(Action::Compact(None))),
-            Id::Compact => return Ok(Some(Action::Compact(Some(next())))),
-            Id::UndoCompaction => return Ok(Some(Action::UndoCompaction)),
-            Id::RenameCurrent => return Ok(Some(Action::Rename { old: None, new: next() })),
-            Id::Rename => return Ok(Some(Action::Rename { old: Some(next()), new: next() })),
-            Id::ShowLogCurrent => return self.log(None, &next()).map(Some),
-            Id::ShowLog => {
-                let context = next();
-                return self.log(Some(context), &next()).map(Some);
-            }
-            Id::Last => return Ok(Some(Action::Last)),
-            Id::InspectCurrent => return Ok(Some(Action::Inspect { context: None, thing: next() })),
-            Id::Inspect => return Ok(Some(Action::Inspect { context: Some(next()), thing: next() })),
-            Id::SetPromptCurrent => {
-                return Ok(Some(Action::SetSystemPrompt { context: None, prompt: next() }));
-            }
-            Id::SetPrompt => {
-                return Ok(Some(Action::SetSystemPrompt { context: Some(next()), prompt: next() }));
-            }
-            Id::Pin => return Ok(Some(Action::Pin(next()))),
-            Id::Unpin => return Ok(Some(Action::Unpin(next()))),
-            Id::Pins => return Ok(Some(Action::Pins)),
-            Id::Search => return Ok(Some(Action::Search(next()))),
-            Id::Usage => return Ok(Some(Action::Usage)),
-            Id::Export => return Ok(Some(Action::Export(next()))),
-            Id::Import => return Ok(Some(Action::Import(next()))),
-            Id::ListPlugins => return Ok(Some(Action::ListPlugins)),
-            Id::PluginCheck => return Ok(Some(Action::PluginCheck(next()))),
-            Id::Init => return Ok(Some(Action::Init)),
-            Id::Completions => return Ok(Some(Action::Completions(next()))),
-            Id::Plugin => return Ok(Some(Action::RunPlugin { name: next(), args: values.collect() })),
-            Id::CallTool => return Ok(Some(Action::CallTool { name: next(), args: values.collect() })),
-            Id::Help => return Ok(Some(Action::Help)),
-            Id::Version => return Ok(Some(Action::Version)),
+            Id::Debug => self.ways.debug(&first),
+            action => return self.action(action, values),
         }
         Ok(None)
     }
 
-    fn log(&self, context: Option<String>, count: &str) -> Result<Action, Failure> {
-        let count = count.parse().map_err(|_| self.wrong(&format!("`{count}` is no number of entries")))?;
-        Ok(Action::ShowLog { context, count })
+    fn action(&self, id: Id, values: Vec<String>) -> Result<Option<Action>, Failure> {
+        let mut values = values.into_iter();
+        let mut next = || values.next().unwrap_or_default();
+        Ok(Some(match id {
+            Id::ListCurrent => Action::ListCurrent,
+            Id::List => Action::List,
+            Id::DestroyCurrent => Action::Destroy(None),
+            Id::Destroy => Action::Destroy(Some(next())),
+            Id::ArchiveCurrent => Action::Archive(None),
+            Id::Archive => Action::Archive(Some(next())),
+            Id::CompactCurrent => Action::Compact(None),
+            Id::Compact => Action::Compact(Some(next())),
+            Id::UndoCompaction => Action::UndoCompaction,
+            Id::RenameCurrent => Action::Rename { old: None, new: next() },
+            Id::Rename => Action::Rename { old: Some(next()), new: next() },
+            Id::ShowLogCurrent => Action::ShowLog { context: None, count: self.count(&next())? },
+            Id::ShowLog => Action::ShowLog { context: Some(next()), count: self.count(&next())? },
+            Id::Last => Action::Last,
+            Id::InspectCurrent => Action::Inspect { context: None, thing: next() },
+            Id::Inspect => Action::Inspect { context: Some(next()), thing: next() },
+            Id::SetPromptCurrent => Action::SetSystemPrompt { context: None, prompt: next() },
+            Id::SetPrompt => Action::SetSystemPrompt { context: Some(next()), prompt: next() },
+            Id::Pin => Action::Pin(next()),
+            Id::Unpin => Action::Unpin(next()),
+            Id::Pins => Action::Pins,
+            Id::Search => Action::Search(next()),
+            Id::Usage => Action::Usage,
+            Id::Export => Action::Export(next()),
+            Id::Import => Action::Import(next()),
+            Id::ListPlugins => Action::ListPlugins,
+            Id::PluginCheck => Action::PluginCheck(next()),
+            Id::Init => Action::Init,
+            Id::Completions => Action::Completions(next()),
+            Id::Plugin => Action::RunPlugin { name: next(), args: values.collect() },
+            Id::CallTool => Action::CallTool { name: next(), args: values.collect() },
+            Id::Help => Action::Help,
+            Id::Version => Action::Version,
+            _ => return Ok(None),
+        }))
+    }
+
+    fn count(&self, typed: &str) -> Result<i64, Failure> {
+        typed.parse().map_err(|_| self.wrong(&format!("`{typed}` is no number of entries")))
     }
 
     fn wrong(&self, what: &str) -> Failure {

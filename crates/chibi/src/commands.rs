@@ -25,7 +25,7 @@ use crate::hooks::Event;
 use crate::input::{self, Action, Input, Prompt, Select, Speaker};
 use crate::output::Output;
 use crate::run::{Run, home};
-use crate::{failure, speech, turn};
+use crate::{speech, turn};
 
 /// A JSON command is a few lines; whatever is longer is something else.
 const LONGEST: u64 = 64 << 20;
@@ -54,7 +54,7 @@ fn prepared(
 ) -> Result<(Input, Places, ContextName), Failure> {
     let input = read(invocation, out)?;
     let places = places?;
-    let (state, note) = State::load(home).map_err(|error| failure::of_context(&error))?;
+    let (state, note) = State::load(home)?;
     note.iter().for_each(|note| out.warn(note));
     Ok((input, places, state.current_context))
 }
@@ -96,7 +96,7 @@ fn steps(run: &mut Run, input: Input) -> Result<Exit, Failure> {
     select::context(run, &select, from.as_deref())?;
     if let Speaker::Kept(name) = run.speaker.clone() {
         let mut context = run.open(&run.current.clone())?;
-        context.set_local(&["username"], name.as_str()).map_err(|error| failure::of_context(&error))?;
+        context.set_local(&["username"], name.as_str())?;
     }
     let idle = actions.is_empty() && !switches && !matches!(run.speaker, Speaker::Kept(_));
     let asks = !matches!(prompt, Prompt::Nothing);

@@ -1,13 +1,13 @@
 //! Making room: a summary in the place of old exchanges. The model is asked which may go and what is to be remembered of
 //! them; whether its answers can be used is decided in [`conversation::compact`].
 
+use conversation::History;
 use conversation::compact::{self, Staged};
-use conversation::{ExchangeId, History};
 use kit::Failure;
 use llm::{Cache, Message, Options, Request};
 
 use crate::ask::ask;
-use crate::context::{Compaction, Context, Document, EntryId, Prompt};
+use crate::context::{Context, Document, Prompt};
 use crate::failure;
 use crate::hooks::Event;
 use crate::run::Run;
@@ -40,7 +40,8 @@ pub(crate) fn rolling(
     history: &History,
 ) -> Result<Option<Staged>, Failure> {
     let free = compact::oldest(history, 100.0).len();
-    if free == 0 {
+    // What would be left cannot get much smaller, and the next turn would only do it again.
+    if free < FEWEST {
         return Ok(None);
     }
     let name = context.name().clone();
@@ -71,7 +72,7 @@ pub(crate) fn rolling(
     let chosen = if chosen.is_empty() { compact::oldest(history, stage.config.drop_percent) } else { chosen };
     let summary = question(run, context, stage, MERGE, compact::transcript(history, &chosen))?;
     let staged = compact::stage(history, chosen, &summary);
-    staged.map(Some).map_err(|error| Failure::new("the conversation was not compacted").because(&error))
+    staged.map(Some).map_err(|error| uncompacted(&error))
 }
 
 /// `-z`: all of it but what is pinned. Says what came of it.
@@ -99,15 +100,11 @@ pub(crate) fn full(
     let told = format!("Please summarize this conversation:\n\n{}", compact::transcript(history, &free));
     let summary = question(run, context, stage, &instructions, told)?;
     let staged = compact::stage(history, free, &summary).map_err(|error| {
-        Failure::new("the conversation was not compacted")
-            .because(&error)
-            .hint("some free models give no summary: `--model NAME` asks another")
+        uncompacted(&error).hint("some free models give no summary: `--model NAME` asks another")
     })?;
-    cut(context, history, staged.archived(), staged.summary())?;
     let gone = staged.archived().len();
-    history
-        .compact(staged)
-        .map_err(|error| Failure::new("the conversation was not compacted").because(&error))?;
+    let (_, record) = history.compact(staged).map_err(|refused| uncompacted(&refused))?;
+    context.record(&record, &stage.config.username, &stage.reached.model)?;
     let event = Event::PostCompact {
         context_name: name.as_str(),
         message_count: messages(context),
@@ -120,19 +117,6 @@ pub(crate) fn full(
 /// What the model is asked to say first after a whole compaction.
 pub(crate) fn continuation(run: &Run) -> Result<String, Failure> {
     prompt_file(run, Prompt::Continuation, CONTINUE)
-}
-
-/// Makes a compaction true on the disk.
-pub(crate) fn cut(
-    context: &mut Context,
-    history: &History,
-    archived: &[ExchangeId],
-    summary: &str,
-) -> Result<(), Failure> {
-    let keep = history.exchanges().iter().map(conversation::Exchange::id);
-    let keep = keep.filter(|id| !archived.contains(id)).map(|id| EntryId(id.0.clone())).collect();
-    let compaction = Compaction { keep, summary: summary.to_owned() };
-    context.compact(&compaction).map(drop).map_err(|error| failure::of_context(&error))
 }
 
 /// How many messages are in the window.
@@ -167,12 +151,16 @@ fn question(
     Ok(reply.text())
 }
 
+fn uncompacted(error: &dyn std::error::Error) -> Failure {
+    Failure::new("the conversation was not compacted").because(error)
+}
+
 fn document(context: &Context, document: Document) -> Result<String, Failure> {
-    let text = context.reader().document(document).map_err(|error| failure::of_context(&error))?;
+    let text = context.reader().document(document)?;
     Ok(text.unwrap_or_default())
 }
 
 fn prompt_file(run: &Run, prompt: Prompt, usual: &str) -> Result<String, Failure> {
-    let text = run.home.prompt(prompt).map_err(|error| failure::of_context(&error))?;
+    let text = run.home.prompt(prompt)?;
     Ok(text.filter(|text| !text.trim().is_empty()).unwrap_or_else(|| usual.to_owned()))
 }

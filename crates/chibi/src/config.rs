@@ -10,6 +10,7 @@ use serde_json::json;
 use toml::Value;
 
 use crate::context::{Filters, Policy};
+use crate::tools::Reflection;
 
 pub(crate) use layers::{Layer, Layers, SettingsError};
 pub(crate) use settings::{SETTINGS, Setting};
@@ -28,8 +29,7 @@ pub(crate) struct Config {
     pub(crate) drop_percent: f64,
     pub(crate) max_recursion_depth: u64,
     pub(crate) max_tool_rounds: u32,
-    pub(crate) reflection: bool,
-    pub(crate) reflection_limit: usize,
+    pub(crate) reflection: Reflection,
     pub(crate) prompt_caching: bool,
     pub(crate) options: Options,
 }
@@ -46,9 +46,7 @@ impl Config {
             drop_percent: read.number("rolling_compact_drop_percentage").unwrap_or_default(),
             max_recursion_depth: read.whole("max_recursion_depth").unwrap_or_default(),
             max_tool_rounds: read.small("max_tool_rounds").unwrap_or_default(),
-            reflection: read.switch("reflection_enabled"),
-            reflection_limit: usize::try_from(read.whole("reflection_character_limit").unwrap_or_default())
-                .unwrap_or(usize::MAX),
+            reflection: read.reflection(),
             prompt_caching: read.switch("api.prompt_caching"),
             options: read.options(),
         }
@@ -119,6 +117,14 @@ impl Read<'_> {
 
     fn switch(&self, path: &str) -> bool {
         self.maybe(path).unwrap_or_default()
+    }
+
+    fn reflection(&self) -> Reflection {
+        let limit = self.whole("reflection_character_limit").unwrap_or_default();
+        match self.switch("reflection_enabled") {
+            true => Reflection::UpTo { characters: usize::try_from(limit).unwrap_or(usize::MAX) },
+            false => Reflection::Off,
+        }
     }
 
     fn options(&self) -> Options {
@@ -242,7 +248,7 @@ mod tests {
         let local = "reflection_enabled = false\nmax_recursion_depth = 2\nwarn_threshold_percent = 10\n\
                      rolling_compact_drop_percentage = 25\n";
         let config = Config::of(&layers(local, "", "", &[]).unwrap());
-        assert!(!config.reflection && config.max_recursion_depth == 2);
+        assert_eq!((config.reflection, config.max_recursion_depth), (Reflection::Off, 2));
         assert!((config.warn_percent - 10.0).abs() < 1e-9 && (config.drop_percent - 25.0).abs() < 1e-9);
     }
 

@@ -6,22 +6,29 @@ use llm::provider::ResolveError;
 use llm::{Error, Kind, StopKind};
 
 use crate::config::SettingsError;
-use crate::context::ContextError;
+use crate::context::{ContextError, NameError};
 
-pub(crate) fn of_settings(error: &SettingsError) -> Failure {
-    Failure::new("cannot use the settings").because(error)
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Failure {
+        Failure::new("cannot use the settings").because(&error)
+    }
 }
 
-pub(crate) fn of_context(error: &ContextError) -> Failure {
-    let failure = Failure::new("cannot work with the context").because(error);
-    let failure = match error.hint() {
-        Some(hint) => failure.hint(hint),
-        None => failure,
-    };
-    match error {
-        ContextError::Locked { .. } => failure.exit_with(Exit::Locked),
-        ContextError::Name(_) => failure.exit_with(Exit::Usage),
-        _ => failure,
+impl From<ContextError> for Failure {
+    fn from(error: ContextError) -> Failure {
+        let failure = Failure::new("cannot work with the context").because(&error);
+        let failure = error.hint().into_iter().fold(failure, Failure::hint);
+        match error {
+            ContextError::Locked { .. } => failure.exit_with(Exit::Locked),
+            ContextError::Name(_) => failure.exit_with(Exit::Usage),
+            _ => failure,
+        }
+    }
+}
+
+impl From<NameError> for Failure {
+    fn from(error: NameError) -> Failure {
+        ContextError::from(error).into()
     }
 }
 

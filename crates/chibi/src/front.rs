@@ -28,8 +28,7 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
     let home = ChibiHome::new(root, invocation.clock.clone(), Ids::random());
     let spoken = format!("{} {NAME}", invocation.program.spoken());
     if !home.root().exists() {
-        let check = Check::ok(NAME, "not used yet");
-        return vec![check.hint(format!("`{spoken} --init` sets it up"))];
+        return vec![Check::ok(NAME, "not used yet")];
     }
     let (config, models) = (home.config_file(), home.models_file());
     match Layers::read(&config, &models, None, &[]) {

@@ -142,6 +142,11 @@ impl Output {
         self.speech = Speech::Silent;
     }
 
+    /// Whether something of an answer was shown that is not over.
+    pub(crate) fn is_speaking(&self) -> bool {
+        self.speech != Speech::Silent
+    }
+
     /// What happens, for those who want to know.
     pub(crate) fn diagnostic(&mut self, words: &str) {
         if self.verbose {

@@ -103,8 +103,17 @@ pub struct Scene<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Called {
     pub output: Output,
-    /// What the plugin wrote to its error stream, for the person.
+    /// What the plugin wrote to its error stream, for the person; empty if that is the person's own.
     pub said: String,
+}
+
+/// Whose error stream and terminal plugins have, and tools the standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Streams {
+    /// Nobody's: input is empty, and what they say is captured.
+    Captured,
+    /// Ours.
+    Shared,
 }
 
 /// The plugins of a run. Cheap to clone.
@@ -113,6 +122,7 @@ pub struct Plugins {
     ground: Arc<Ground>,
     plugins: Arc<[Plugin]>,
     report: Arc<Report>,
+    streams: Streams,
 }
 
 /// A program and what it brings.
@@ -133,7 +143,15 @@ impl Plugins {
     pub fn load(ground: impl Into<Arc<Ground>>) -> Plugins {
         let ground = ground.into();
         let (plugins, report) = load::load(&ground);
-        Plugins { ground, plugins: plugins.into(), report: Arc::new(report) }
+        Plugins { ground, plugins: plugins.into(), report: Arc::new(report), streams: Streams::Captured }
+    }
+
+    /// From now on plugins share this process's error stream and terminal, and tools its standard input, so that they
+    /// can ask the person. Not for those who run in somebody else's process.
+    #[must_use]
+    pub fn attached(mut self) -> Plugins {
+        self.streams = Streams::Shared;
+        self
     }
 
     pub fn report(&self) -> &Report {
@@ -174,7 +192,10 @@ impl Plugins {
         cancel: &Cancel,
     ) -> Called {
         match self.owner(tool) {
-            Some(plugin) => run::tool(&self.ground, plugin, tool, arguments, scene, cancel),
+            Some(plugin) => {
+                let call = run::Call { tool, arguments, scene, streams: self.streams };
+                run::tool(&self.ground, plugin, &call, cancel)
+            }
             None => Called {
                 output: Output::failed(format!("no plugin has a tool `{tool}`")),
                 said: String::new(),
@@ -187,7 +208,7 @@ impl Plugins {
     pub fn fire(&self, event: &Event<'_>, scene: &Scene<'_>, cancel: &Cancel) -> Fired {
         let hook = event.hook();
         let listeners = self.plugins.iter().filter(|plugin| plugin.hooks.contains(&hook));
-        fire::fire(&self.ground, listeners, event, scene, cancel)
+        fire::fire(&self.ground, listeners, event, &fire::Stage { scene, streams: self.streams }, cancel)
     }
 
     fn owner(&self, tool: &str) -> Option<&Plugin> {

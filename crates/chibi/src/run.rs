@@ -16,7 +16,7 @@ use crate::input::{Asked, Speaker, Ways};
 use crate::output::Output;
 use crate::plugins::{Plugins, Scene};
 use crate::servers::Servers;
-use crate::{failure, moment, tools};
+use crate::{interrupt, moment, tools};
 
 /// Somebody who queues has a whole long turn before them; longer than this it is no queue.
 pub(crate) const QUEUE: Duration = Duration::from_secs(3600);
@@ -38,6 +38,7 @@ pub(crate) struct Run {
     /// It was named in this run.
     pub(crate) chosen: bool,
     pub(crate) cancel: Cancel,
+    heedful: bool,
     plugins: Option<Plugins>,
     servers: Option<Servers>,
     offset: OnceCell<i64>,
@@ -67,6 +68,7 @@ impl Run {
             current,
             chosen: false,
             cancel: Cancel::default(),
+            heedful: false,
             plugins: None,
             servers: None,
             offset: OnceCell::new(),
@@ -81,18 +83,18 @@ impl Run {
     pub(crate) fn named(&self, name: Option<&str>) -> Result<ContextName, Failure> {
         match name {
             None => Ok(self.current.clone()),
-            Some(name) => ContextName::new(name).map_err(|error| failure::of_context(&error.into())),
+            Some(name) => ContextName::new(name).map_err(Failure::from),
         }
     }
 
     pub(crate) fn reader(&self, name: &ContextName) -> Result<Reader, Failure> {
-        Reader::open(&self.home, name).map_err(|error| failure::of_context(&error))
+        Reader::open(&self.home, name).map_err(Failure::from)
     }
 
     /// Takes a context to write to it, or makes it.
     pub(crate) fn open(&mut self, name: &ContextName) -> Result<Context, Failure> {
         let wait = if self.ways.wait { Wait::Until(QUEUE) } else { Wait::No };
-        let context = Context::open(&self.home, name, wait).map_err(|error| failure::of_context(&error))?;
+        let context = Context::open(&self.home, name, wait)?;
         for note in context.notes() {
             self.out.diagnostic(note);
         }
@@ -110,13 +112,20 @@ impl Run {
         flags.extend(self.asked.model.clone().map(|model| ("model", model)));
         flags.extend(self.asked.provider.clone().map(|provider| ("provider", provider)));
         let (config, models) = (self.home.config_file(), self.home.models_file());
-        Layers::read(&config, &models, Some(&local), &flags).map_err(|error| failure::of_settings(&error))
+        Layers::read(&config, &models, Some(&local), &flags).map_err(Failure::from)
     }
 
     /// Says what should be known of the settings, once.
     pub(crate) fn warn_of_settings(&mut self, layers: &Layers) {
         for line in layers.unknown() {
             self.out.warn(&line);
+        }
+    }
+
+    /// From now on an interrupt ends what runs, and not us. A second time changes nothing.
+    pub(crate) fn heed_interrupts(&mut self) {
+        if !std::mem::replace(&mut self.heedful, true) {
+            interrupt::watch(&self.cancel);
         }
     }
 
@@ -132,7 +141,7 @@ impl Run {
     /// Finds the plugins; before that, nobody listens.
     pub(crate) fn load_plugins(&mut self) -> Result<(), Failure> {
         let layers = self.layers(&self.current.clone())?;
-        let plugins = Plugins::load(crate::ground::of(self, &layers));
+        let plugins = Plugins::load(crate::ground::of(self, &layers)).attached();
         for warning in plugins.warnings() {
             self.out.warn(&warning.to_string());
         }

@@ -5,15 +5,14 @@ mod host;
 mod stage;
 
 use conversation::drive::{self, Start};
-use conversation::turn::{Budget, End, Finished, Settings};
+use conversation::turn::{Budget, Finished, Settings};
 use conversation::window::{Limits, Relief, Shown};
 use conversation::{ExchangeId, History};
-use kit::{Exit, Failure};
+use kit::{Exit, Failure, text};
 
 use crate::compaction;
 use crate::context::Context;
 use crate::failure;
-use crate::interrupt;
 use crate::run::Run;
 
 use host::Host;
@@ -26,8 +25,8 @@ const RESERVE: usize = 4096;
 pub(crate) fn speak(run: &mut Run, prompt: String) -> Result<Exit, Failure> {
     let name = run.current.clone();
     let stage = Stage::set(run, &name)?;
-    interrupt::watch(&run.cancel);
     let mut context = run.open(&name)?;
+    run.heed_interrupts();
     context.keep_beating(stage.heartbeat);
     let mut prompt = prompt;
     for depth in 1.. {
@@ -46,8 +45,8 @@ pub(crate) fn speak(run: &mut Run, prompt: String) -> Result<Exit, Failure> {
 pub(crate) fn compact(run: &mut Run) -> Result<(), Failure> {
     let name = run.current.clone();
     let stage = Stage::set(run, &name)?;
-    interrupt::watch(&run.cancel);
     let mut context = run.open(&name)?;
+    run.heed_interrupts();
     let mut history = context.history().history;
     let before = history.exchanges().len();
     let said = compaction::full(run, &mut context, &stage, &mut history)?;
@@ -66,46 +65,45 @@ fn one(
     stage: &Stage,
     prompt: String,
 ) -> Result<Option<String>, Failure> {
-    let start = Start::Prompt { id: ExchangeId(context.home().fresh_id().0), text: prompt };
     let history = loaded(run, context);
     let mut host = Host::new(run, context, stage)?;
-    let settings = settings(stage, host.overhead());
-    let cancel = host.run.cancel.clone();
-    let done = drive::run(&stage.reached.client, &mut host, history, settings, start, &cancel);
+    let Finished { end, spent, .. } = drive(&mut host, stage, history, prompt)?;
     let again = host.again.take();
     if let Err(error) = context.end_turn() {
         // It can be made again from the transcript, so it is no reason to fail.
         run.out.warn(&format!("`transcript.md` did not grow: {error}"));
     }
-    let Finished { end, spent, .. } = done.map_err(|unsaved| unsaved.error)?;
     run.out.pause();
     run.out.diagnostic(&format!(
         "{} requests, {} tokens in, {} out{}",
         spent.requests,
-        kit::text::thousands(spent.usage.input + spent.usage.cache_read + spent.usage.cache_write),
-        kit::text::thousands(spent.usage.output),
+        text::thousands(spent.usage.input + spent.usage.cache_read + spent.usage.cache_write),
+        text::thousands(spent.usage.output),
         if spent.estimated { ", in part estimated" } else { "" }
     ));
-    match (failure::of_end(&end), end) {
-        (Some(failure), _) => Err(failure),
-        (None, End::Done) => Ok(again),
-        (None, _) => Ok(None),
+    match failure::of_end(&end) {
+        Some(failure) => Err(failure),
+        None => Ok(again),
     }
 }
 
 /// A turn without tools whose answer is kept and not shown.
 fn acknowledge(run: &mut Run, context: &mut Context, stage: &Stage, prompt: String) -> Result<(), Failure> {
-    let start = Start::Prompt { id: ExchangeId(context.home().fresh_id().0), text: prompt };
     let history = loaded(run, context);
     let mut host = Host::new(run, context, stage)?.quiet();
-    let settings = settings(stage, host.overhead());
-    let cancel = host.run.cancel.clone();
-    let done = drive::run(&stage.reached.client, &mut host, history, settings, start, &cancel);
-    let end = done.map_err(|unsaved| unsaved.error)?.end;
+    let end = drive(&mut host, stage, history, prompt)?.end;
     if let Some(failure) = failure::of_end(&end) {
         run.out.warn(&format!("the model did not say where we stand: {failure}"));
     }
     Ok(())
+}
+
+fn drive(host: &mut Host<'_>, stage: &Stage, history: History, prompt: String) -> Result<Finished, Failure> {
+    let start = Start::Prompt { id: ExchangeId(host.run.home.fresh_id().0), text: prompt };
+    let settings = settings(stage, host.overhead());
+    let cancel = host.run.cancel.clone();
+    let done = drive::run(&stage.reached.client, host, history, settings, start, &cancel);
+    done.map_err(|unsaved| unsaved.error)
 }
 
 /// What the window holds, made valid.

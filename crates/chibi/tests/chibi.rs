@@ -21,12 +21,16 @@ mod basics;
 mod compaction;
 #[path = "chibi/contexts.rs"]
 mod contexts;
+#[path = "chibi/crash.rs"]
+mod crash;
 #[path = "chibi/errors.rs"]
 mod errors;
 #[path = "chibi/flags.rs"]
 mod flags;
 #[path = "chibi/hooks.rs"]
 mod hooks;
+#[path = "chibi/hostile.rs"]
+mod hostile;
 #[path = "chibi/json.rs"]
 mod json_commands;
 #[path = "chibi/prefix.rs"]

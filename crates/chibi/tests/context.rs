@@ -5,6 +5,8 @@
     reason = "a test: writes plain files, starts children, fails by panicking"
 )]
 
+#[path = "context/crash.rs"]
+mod crash;
 #[path = "context/cuts.rs"]
 mod cuts;
 #[path = "context/desk.rs"]

@@ -294,6 +294,18 @@ fn garbage_between_messages_is_passed_over_and_nonsense_is_a_tool_error() {
 }
 
 #[test]
+fn a_server_that_floods_either_stream_does_no_harm() {
+    let mut bench = Bench::new();
+    bench.server("loud", "sh", &["-c", "head -c 10000000 /dev/zero >&2; exec python3 server.py one"]);
+    assert_eq!(done(&bench.load(), "loud__one", json!({})), "one {}");
+    bench.server("yes", "yes", &[]);
+    bench.patience(300);
+    let servers = bench.load();
+    assert!(servers.to_string().contains("yes: skipped: it did not say in time what it offers"), "{servers}");
+    assert_eq!(failed(&servers, "yes__one", json!({})), "no server has a tool `yes__one`");
+}
+
+#[test]
 fn a_cancelled_call_ends_at_once() {
     let bench = Bench::with(&[("a", "one")]);
     let (servers, cancel) = (bench.load(), Cancel::default());

@@ -25,6 +25,7 @@ pub struct Job {
     command: Command,
     stdin: Option<Vec<u8>>,
     merged: bool,
+    attached: bool,
     deadline: Option<Duration>,
     cancel: Cancel,
     keep: Keep,
@@ -83,6 +84,7 @@ impl Job {
             command,
             stdin: None,
             merged: false,
+            attached: false,
             deadline: None,
             cancel: Cancel::default(),
             keep: Keep::default(),
@@ -131,6 +133,15 @@ impl Job {
     #[must_use]
     pub fn merged(mut self) -> Job {
         self.merged = true;
+        self
+    }
+
+    /// For a program that talks to the person: it shares our standard input (unless bytes are given), our error stream
+    /// (unless it is merged) and our process group, without which a terminal would stop it. Its error stream is then
+    /// not captured, and Ctrl-C reaches it as it reaches us.
+    #[must_use]
+    pub fn attached(mut self) -> Job {
+        self.attached = true;
         self
     }
 
@@ -201,15 +212,22 @@ impl Job {
     }
 
     fn spawn(&mut self) -> io::Result<(Running, drive::Pipes)> {
-        let stdin = if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() };
-        self.command.process_group(0).stdin(stdin);
+        self.command.stdin(match (&self.stdin, self.attached) {
+            (Some(_), _) => Stdio::piped(),
+            (None, true) => Stdio::inherit(),
+            (None, false) => Stdio::null(),
+        });
+        if !self.attached {
+            self.command.process_group(0);
+        }
         let mut merged = None;
         if self.merged {
             let (reader, writer) = io::pipe()?;
             self.command.stdout(writer.try_clone()?).stderr(writer);
             merged = Some(reader.into());
         } else {
-            self.command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            let stderr = if self.attached { Stdio::inherit() } else { Stdio::piped() };
+            self.command.stdout(Stdio::piped()).stderr(stderr);
         }
         let (mut child, tree) = tree::plant(&mut self.command)?;
         // Our own copies of the merged pipe's writing end live in the command: without this the reader

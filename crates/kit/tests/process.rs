@@ -199,6 +199,23 @@ fn a_program_that_waits_for_input_finds_it_closed() {
 }
 
 #[test]
+fn an_attached_program_shares_our_streams_and_our_group_and_dies_all_the_same() {
+    let _alone = alone();
+    let shared = "readlink /proc/$$/fd/0 /proc/$$/fd/2; cut -d' ' -f5 /proc/$$/stat";
+    let ours = |fd: u8| fs::read_link(format!("/proc/self/fd/{fd}")).unwrap().display().to_string();
+    let group = rustix::process::getpgrp().as_raw_nonzero();
+    let outcome = sh(shared).attached().run().unwrap();
+    assert_eq!(outcome.stdout.text(), format!("{}\n{}\n{group}\n", ours(0), ours(2)));
+    let outcome = sh("cat").stdin(b"given".to_vec()).attached().run().unwrap();
+    assert_eq!(outcome.stdout.text(), "given");
+    let needle = forever(40);
+    let script = format!("sleep {needle} & setsid sleep {needle} & sleep {needle}");
+    let outcome = sh(&script).attached().deadline(Duration::from_millis(100)).run().unwrap();
+    assert_eq!(outcome.ended, Ended::DeadlinePassed);
+    nobody_left(&outcome, &needle);
+}
+
+#[test]
 fn input_goes_in_while_output_comes_out() {
     let _alone = alone();
     let bytes = b"0123456789abcdef".repeat(200_000);

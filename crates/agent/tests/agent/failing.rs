@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use testkit::model::{Wire, anthropic, turn};
-use testkit::{PATIENCE, until};
+use testkit::model::{Server, Wire, anthropic, turn};
+use testkit::{Home, PATIENCE, until};
 
 use crate::rig::{Rig, calls, results, says, stream, words};
 
@@ -188,4 +188,17 @@ fn an_interrupt_ends_a_command_and_everything_it_started() {
     assert!(
         matches!(&results(&json!({"messages": [requests[1]["messages"][2]]}))[..], [(text, true)] if text.contains("interrupted"))
     );
+}
+
+#[test]
+fn a_place_that_cannot_be_written_ends_the_turn_before_anything_is_done() {
+    // Whether the model is asked before that is found out depends on who is faster.
+    let server = Server::answering(|_| calls("bash", &json!({"command": "touch made"})));
+    let rig = Rig { home: Home::new(), server };
+    rig.home.write("p/a", "");
+    rig.home.write(".chibi/contexts", "a file where a directory is needed");
+    let output = rig.run(&["--permission", "all", "go"]);
+    assert_eq!(output.code, 1, "{}", output.transcript());
+    assert!(output.stderr.contains("error: the conversation cannot be kept: "), "{}", output.stderr);
+    assert!(!rig.project().join("made").exists());
 }

@@ -4,12 +4,11 @@ use kit::{Failure, text};
 use serde_json::json;
 
 use crate::context::{ContextName, Document, State, Status, Wait};
-use crate::failure::of_context;
 use crate::run::Run;
 use crate::speech;
 
 pub(super) fn list(run: &mut Run) -> Result<(), Failure> {
-    let listed = run.home.list().map_err(|error| of_context(&error))?;
+    let listed = run.home.list()?;
     let mut lines = String::new();
     let mut rows = Vec::new();
     for context in &listed {
@@ -33,10 +32,9 @@ pub(super) fn list_current(run: &mut Run) -> Result<(), Failure> {
     let (mut status, mut messages, mut summary) = (Status::Free, 0, None);
     if run.home.exists(&name) {
         let reader = run.reader(&name)?;
-        let failed = |error| of_context(&error);
-        status = reader.status().map_err(failed)?;
-        messages = super::messages(&reader.window().map_err(failed)?);
-        summary = reader.document(Document::Summary).map_err(failed)?;
+        status = reader.status()?;
+        messages = super::messages(&reader.window()?);
+        summary = reader.document(Document::Summary)?;
     }
     let mut lines = format!("Context: {}{}\nMessages: {messages}\n", name.as_str(), suffix(status));
     let first = summary.as_deref().unwrap_or_default().lines().find(|line| !line.trim().is_empty());
@@ -53,7 +51,7 @@ pub(super) fn list_current(run: &mut Run) -> Result<(), Failure> {
 pub(super) fn rename(run: &mut Run, old: Option<&str>, new: &str) -> Result<(), Failure> {
     let (old, new) = (run.named(old)?, run.named(Some(new))?);
     let wait = wait(run);
-    run.home.rename(&old, &new, wait).map_err(|error| of_context(&error))?;
+    run.home.rename(&old, &new, wait)?;
     if run.current == old {
         run.current = new.clone();
     }
@@ -72,9 +70,9 @@ pub(super) fn destroy(run: &mut Run, name: Option<&str>) -> Result<(), Failure> 
         return Ok(());
     }
     let wait = wait(run);
-    run.home.destroy(&name, wait).map_err(|error| of_context(&error))?;
+    run.home.destroy(&name, wait)?;
     if run.current == name {
-        let (state, _) = State::load(&run.home).map_err(|error| of_context(&error))?;
+        let (state, _) = State::load(&run.home)?;
         run.current = state.current_context;
     }
     run.out.result(&format!("Destroyed context `{}`.", name.as_str()));

@@ -2,7 +2,6 @@
 
 use kit::Failure;
 
-use crate::failure::of_context;
 use crate::run::Run;
 
 pub(super) fn export(run: &mut Run, format: &str) -> Result<(), Failure> {
@@ -18,6 +17,6 @@ pub(super) fn export(run: &mut Run, format: &str) -> Result<(), Failure> {
     match exported {
         // Whether that is a failure is said at the end.
         Err(_) if run.out.is_lost() => Ok(()),
-        exported => exported.map_err(|error| of_context(&error)),
+        exported => exported.map_err(Failure::from),
     }
 }

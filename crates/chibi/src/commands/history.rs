@@ -4,7 +4,6 @@ use kit::Failure;
 use serde_json::json;
 
 use crate::context::{Compaction, Context, ContextName, Document, Entry, EntryId, EntryKind, Speaker};
-use crate::failure::of_context;
 use crate::hooks::Event;
 use crate::log::{self, Detail};
 use crate::run::Run;
@@ -23,7 +22,7 @@ pub(super) fn archive(run: &mut Run, name: Option<&str>) -> Result<(), Failure> 
         let event = Event::PreClear { context_name: name.as_str(), message_count, summary: &summary };
         run.fire(&event, &name);
     }
-    let archived = context.archive().map_err(|error| of_context(&error))?;
+    let archived = context.archive()?;
     if told {
         run.fire(&Event::PostClear { context_name: name.as_str() }, &name);
     }
@@ -46,7 +45,7 @@ pub(super) fn compact(run: &mut Run, name: &str) -> Result<(), Failure> {
     let before = document(&context, Document::Summary)?;
     let summary = if before.trim().is_empty() { UNSUMMARISED.to_owned() } else { before };
     let compaction = Compaction { keep: Vec::new(), summary };
-    context.compact(&compaction).map_err(|error| of_context(&error))?;
+    context.compact(&compaction)?;
     run.out.result(&format!("Context '{}' compacted: {count} messages put away", name.as_str()));
     Ok(())
 }
@@ -54,7 +53,7 @@ pub(super) fn compact(run: &mut Run, name: &str) -> Result<(), Failure> {
 pub(super) fn undo(run: &mut Run) -> Result<(), Failure> {
     let name = existing(run, None)?;
     let mut context = run.open(&name)?;
-    let receipt = context.undo_compaction().map_err(|error| of_context(&error))?;
+    let receipt = context.undo_compaction()?;
     run.out.result(&format!("Undone: {} entries are back in the window.", receipt.replaced.entries));
     Ok(())
 }
@@ -64,7 +63,7 @@ pub(super) fn log(run: &mut Run, name: Option<&str>, count: i64) -> Result<(), F
     if name == run.current && !run.home.exists(&name) {
         return Ok(());
     }
-    let window = run.reader(&name)?.window().map_err(|error| of_context(&error))?;
+    let window = run.reader(&name)?.window()?;
     let chosen = log::chosen(&window, count);
     if run.out.is_json() {
         chosen.iter().for_each(|entry| run.out.entry_line(entry));
@@ -88,7 +87,7 @@ pub(super) fn last(run: &mut Run) -> Result<(), Failure> {
     let reader = run.reader(&name)?;
     let mut latest = reader.latest();
     let answer = latest.find(|entry| entry.as_ref().map_or(true, is_answer)).ok_or_else(nothing)?;
-    let answer = answer.map_err(|error| of_context(&error))?;
+    let answer = answer?;
     match run.out.is_json() {
         true => run.out.entry_line(&answer),
         false => {
@@ -101,14 +100,14 @@ pub(super) fn last(run: &mut Run) -> Result<(), Failure> {
 
 pub(super) fn pin(run: &mut Run, id: &str) -> Result<(), Failure> {
     let mut context = current(run)?;
-    let prompt = context.pin(&EntryId(id.to_owned())).map_err(|error| of_context(&error))?;
+    let prompt = context.pin(&EntryId(id.to_owned()))?;
     run.out.result(&format!("Pinned the exchange of {prompt}."));
     Ok(())
 }
 
 pub(super) fn unpin(run: &mut Run, id: &str) -> Result<(), Failure> {
     let mut context = current(run)?;
-    let prompt = context.unpin(&EntryId(id.to_owned())).map_err(|error| of_context(&error))?;
+    let prompt = context.unpin(&EntryId(id.to_owned()))?;
     run.out.result(&format!("The exchange of {prompt} is no longer pinned."));
     Ok(())
 }
@@ -145,6 +144,6 @@ fn existing(run: &Run, name: Option<&str>) -> Result<ContextName, Failure> {
 }
 
 fn document(context: &Context, document: Document) -> Result<String, Failure> {
-    let text = context.reader().document(document).map_err(|error| of_context(&error))?;
+    let text = context.reader().document(document)?;
     Ok(text.unwrap_or_default())
 }

@@ -3,21 +3,20 @@
 use kit::{Failure, text};
 
 use crate::context::{ContextName, State, import};
-use crate::failure::of_context;
 use crate::moment::Moment;
 use crate::run::Run;
 
 pub(super) fn import(run: &mut Run, file: &str) -> Result<(), Failure> {
-    let session = import::read(&run.cwd.join(file)).map_err(|error| of_context(&error))?;
+    let session = import::read(&run.cwd.join(file))?;
     let source = match session.source {
         import::Source::ClaudeCode => "claude",
         import::Source::Codex => "codex",
     };
     let stamp = Moment::new(run.now(), run.offset()).stamp();
     let name = ContextName::chosen(&format!("new:{source}"), &stamp, |name| run.home.exists(name));
-    let name = name.map_err(|error| of_context(&error.into()))?;
-    run.home.import(&session, &name).map_err(|error| of_context(&error))?;
-    State::update(&run.home, |state| state.switch(&name)).map_err(|error| of_context(&error))?;
+    let name = name?;
+    run.home.import(&session, &name)?;
+    State::update(&run.home, |state| state.switch(&name))?;
     run.current = name.clone();
     let skipped = match session.skipped {
         0 => String::new(),

@@ -5,10 +5,10 @@ use llm::provider::Target;
 
 use crate::config::{self, Config, Layers, SETTINGS, Setting};
 use crate::context::{ContextName, Document, Prompt, Reader};
-use crate::failure::of_context;
 use crate::prompt::Parts;
 use crate::provider;
 use crate::run::Run;
+use crate::tools::Reflection;
 
 const THINGS: [&str; 4] = ["system_prompt", "reflection", "todos", "goals"];
 
@@ -23,7 +23,7 @@ pub(super) fn show(run: &mut Run, context: Option<&str>, thing: &str) -> Result<
     let shown = match thing {
         "list" => Some(list()),
         "system_prompt" | "prompt" => system_prompt(run, &name)?,
-        "reflection" => run.home.prompt(Prompt::Reflection).map_err(|error| of_context(&error))?,
+        "reflection" => run.home.prompt(Prompt::Reflection)?,
         "todos" => document(run, &name, Document::Todos)?,
         "goals" => document(run, &name, Document::Goals)?,
         path => match SETTINGS.iter().find(|setting| setting.path == path) {
@@ -50,17 +50,16 @@ pub(super) fn set(run: &mut Run, context: Option<&str>, prompt: &str) -> Result<
         false => prompt.to_owned(),
     };
     let mut held = run.open(&name)?;
-    held.set_document(Document::SystemPrompt, &words).map_err(|error| of_context(&error))?;
+    held.set_document(Document::SystemPrompt, &words)?;
     run.out.result(&format!("System prompt of context '{}' set ({} bytes)", name.as_str(), words.len()));
     Ok(())
 }
 
 /// What the files say of what the model is told.
 pub(crate) fn parts(run: &Run, reader: &Reader, config: &Config) -> Result<Parts, Failure> {
-    let failed = |error| of_context(&error);
-    let text = |document| reader.document(document).map(Option::unwrap_or_default).map_err(failed);
+    let text = |document| reader.document(document).map(Option::unwrap_or_default).map_err(Failure::from);
     let own = text(Document::SystemPrompt)?;
-    let shared = || run.home.prompt(Prompt::Chibi).map(Option::unwrap_or_default).map_err(failed);
+    let shared = || run.home.prompt(Prompt::Chibi).map(Option::unwrap_or_default).map_err(Failure::from);
     Ok(Parts {
         prompt: if own.trim().is_empty() { shared()? } else { own },
         username: config.username.clone(),
@@ -68,8 +67,8 @@ pub(crate) fn parts(run: &Run, reader: &Reader, config: &Config) -> Result<Parts
         goals: text(Document::Goals)?,
         todos: text(Document::Todos)?,
         reflection: match config.reflection {
-            true => run.home.prompt(Prompt::Reflection).map_err(failed)?.unwrap_or_default(),
-            false => String::new(),
+            Reflection::UpTo { .. } => run.home.prompt(Prompt::Reflection)?.unwrap_or_default(),
+            Reflection::Off => String::new(),
         },
         ..Parts::default()
     })
@@ -77,7 +76,7 @@ pub(crate) fn parts(run: &Run, reader: &Reader, config: &Config) -> Result<Parts
 
 fn system_prompt(run: &Run, name: &ContextName) -> Result<Option<String>, Failure> {
     if !run.home.exists(name) {
-        return run.home.prompt(Prompt::Chibi).map_err(|error| of_context(&error));
+        return run.home.prompt(Prompt::Chibi).map_err(Failure::from);
     }
     let config = Config::of(&run.layers(name)?);
     Ok(Some(parts(run, &run.reader(name)?, &config)?.whole()))
@@ -85,7 +84,7 @@ fn system_prompt(run: &Run, name: &ContextName) -> Result<Option<String>, Failur
 
 fn document(run: &Run, name: &ContextName, document: Document) -> Result<Option<String>, Failure> {
     match run.home.exists(name) {
-        true => run.reader(name)?.document(document).map_err(|error| of_context(&error)),
+        true => run.reader(name)?.document(document).map_err(Failure::from),
         false => Ok(None),
     }
 }

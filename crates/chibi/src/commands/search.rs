@@ -3,7 +3,6 @@
 use kit::{Failure, text};
 
 use crate::context::{ContextName, Entry, Query};
-use crate::failure::of_context;
 use crate::moment::Moment;
 use crate::run::Run;
 
@@ -21,7 +20,7 @@ pub(super) fn search(run: &mut Run, words: &str) -> Result<(), Failure> {
     let mut found: Vec<(ContextName, Entry)> = Vec::new();
     for name in contexts(run)? {
         let filters = crate::config::policy(&run.layers(&name)?).filters;
-        let hits = run.reader(&name)?.search(&query, MOST, filters).map_err(|error| of_context(&error))?;
+        let hits = run.reader(&name)?.search(&query, MOST, filters)?;
         found.extend(hits.into_iter().map(|entry| (name.clone(), entry)));
     }
     // Each context gave its newest; of entries of the same second, the order within a context stays.
@@ -42,7 +41,7 @@ fn contexts(run: &Run) -> Result<Vec<ContextName>, Failure> {
     if run.chosen {
         return Ok(vec![run.current.clone()]);
     }
-    let listed = run.home.list().map_err(|error| of_context(&error))?;
+    let listed = run.home.list()?;
     Ok(listed.into_iter().map(|context| context.name).collect())
 }
 

@@ -3,7 +3,6 @@
 use kit::Failure;
 
 use crate::context::{Context, ContextName, EntryId, State, Wait};
-use crate::failure::of_context;
 use crate::hooks::Event;
 use crate::input::Select;
 use crate::moment::Moment;
@@ -22,10 +21,12 @@ pub(super) fn context(run: &mut Run, select: &Select, from: Option<&str>) -> Res
     if let Some(id) = from {
         fork(run, &chosen, id)?;
     }
-    // It is there from now on, whatever follows.
-    drop(open_or_make(run, &chosen)?);
+    // One that exists is not taken only to be looked at: somebody may be working with it.
+    if !run.home.exists(&chosen) {
+        Context::open(&run.home, &chosen, Wait::No)?;
+    }
     if !transient {
-        State::update(&run.home, |state| state.switch(&chosen)).map_err(|error| of_context(&error))?;
+        State::update(&run.home, |state| state.switch(&chosen))?;
     }
     run.chosen = true;
     let before = std::mem::replace(&mut run.current, chosen.clone());
@@ -39,17 +40,9 @@ pub(super) fn context(run: &mut Run, select: &Select, from: Option<&str>) -> Res
     Ok(())
 }
 
-/// A context that exists is not taken only to be looked at: somebody may be working with it.
-fn open_or_make(run: &Run, name: &ContextName) -> Result<Option<Context>, Failure> {
-    match run.home.exists(name) {
-        true => Ok(None),
-        false => Context::open(&run.home, name, Wait::No).map(Some).map_err(|error| of_context(&error)),
-    }
-}
-
 fn named(run: &Run, spec: &str) -> Result<ContextName, Failure> {
     if spec == "-" {
-        let (state, _) = State::load(&run.home).map_err(|error| of_context(&error))?;
+        let (state, _) = State::load(&run.home)?;
         return state.previous_context.ok_or_else(|| {
             Failure::new("there is no context before this one").hint("`chibi -L` lists them")
         });
@@ -58,12 +51,12 @@ fn named(run: &Run, spec: &str) -> Result<ContextName, Failure> {
         true => Moment::new(run.now(), run.offset()).stamp(),
         false => String::new(),
     };
-    ContextName::chosen(spec, &stamp, |name| run.home.exists(name)).map_err(|error| of_context(&error.into()))
+    ContextName::chosen(spec, &stamp, |name| run.home.exists(name)).map_err(Failure::from)
 }
 
 /// By the time of the last entry.
 fn latest(run: &Run) -> Result<ContextName, Failure> {
-    let listed = run.home.list().map_err(|error| of_context(&error))?;
+    let listed = run.home.list()?;
     let mut best: Option<(u64, ContextName)> = None;
     for context in listed {
         let newest = run.reader(&context.name)?.latest().find_map(Result::ok);
@@ -79,7 +72,7 @@ fn latest(run: &Run) -> Result<ContextName, Failure> {
 fn fork(run: &mut Run, new: &ContextName, id: &str) -> Result<(), Failure> {
     let current = run.current.clone();
     let reader = run.reader(&current)?;
-    run.home.fork(&reader, &EntryId(id.to_owned()), new).map_err(|error| of_context(&error))?;
+    run.home.fork(&reader, &EntryId(id.to_owned()), new)?;
     run.out.diagnostic(&format!("{} is a copy of {} up to {id}", new.as_str(), current.as_str()));
     Ok(())
 }

@@ -7,14 +7,13 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::desk::Desk;
-use crate::interrupt;
 use crate::plugins::Scene;
 use crate::run::Run;
-use crate::tools::{BuiltIn, Reflection};
+use crate::tools::BuiltIn;
 
 pub(super) fn plugin(run: &mut Run, name: &str, words: &[String]) -> Result<(), Failure> {
     let arguments = Map::from_iter([("args".to_owned(), json!(words))]);
-    let output = theirs(run, name, &arguments).ok_or_else(|| missing(run, name, Only::Plugins))?;
+    let output = theirs(run, name, &arguments)?.ok_or_else(|| missing(run, name, Only::Plugins))?;
     told(run, name, &output)
 }
 
@@ -30,34 +29,30 @@ pub(super) fn call(run: &mut Run, name: &str, words: &[String]) -> Result<(), Fa
     };
     let output = match BuiltIn::named(name) {
         Some(tool) => own(run, tool, &arguments)?,
-        None => theirs(run, name, &arguments).ok_or_else(|| missing(run, name, Only::None))?,
+        None => theirs(run, name, &arguments)?.ok_or_else(|| missing(run, name, Only::None))?,
     };
     told(run, name, &output)
 }
 
 fn own(run: &mut Run, tool: BuiltIn, arguments: &Map<String, Value>) -> Result<Output, Failure> {
     let name = run.current.clone();
-    let config = Config::of(&run.layers(&name)?);
-    let reflection = match config.reflection {
-        true => Reflection::UpTo { characters: config.reflection_limit },
-        false => Reflection::Off,
-    };
+    let reflection = Config::of(&run.layers(&name)?).reflection;
     let mut context = run.open(&name)?;
     Ok(tool.run(arguments, reflection, &mut Desk { run, context: &mut context }))
 }
 
-fn theirs(run: &mut Run, name: &str, arguments: &Map<String, Value>) -> Option<Output> {
-    interrupt::watch(&run.cancel);
+fn theirs(run: &mut Run, name: &str, arguments: &Map<String, Value>) -> Result<Option<Output>, Failure> {
+    run.heed_interrupts();
     let Some(plugins) = run.plugins().filter(|plugins| plugins.has_tool(name)).cloned() else {
-        let layers = run.layers(&run.current.clone()).ok()?;
+        let layers = run.layers(&run.current.clone())?;
         let servers = run.servers(&layers);
-        return servers.has_tool(name).then(|| servers.call(name, arguments, &run.cancel));
+        return Ok(servers.has_tool(name).then(|| servers.call(name, arguments, &run.cancel)));
     };
     let context = run.current.clone();
     let scene = Scene { context: context.as_str(), verbose: run.ways.verbose };
     let called = plugins.call(name, arguments, &scene, &run.cancel);
     run.out.aside(&called.said);
-    Some(called.output)
+    Ok(Some(called.output))
 }
 
 fn told(run: &mut Run, name: &str, output: &Output) -> Result<(), Failure> {

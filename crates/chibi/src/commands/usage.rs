@@ -4,7 +4,6 @@ use kit::{Failure, text};
 use serde_json::{Value, json};
 
 use crate::context::usage::{self, Spending, Total};
-use crate::failure::of_context;
 use crate::moment::Moment;
 use crate::run::Run;
 
@@ -12,7 +11,7 @@ use crate::run::Run;
 const DAYS: usize = 14;
 
 pub(super) fn show(run: &mut Run) -> Result<(), Failure> {
-    let spent = usage::all(&run.home).map_err(|error| of_context(&error))?;
+    let spent = usage::all(&run.home)?;
     if spent.is_empty() {
         run.out.rows("Nothing was spent yet.\n", &json!({"contexts": [], "days": []}));
         return Ok(());

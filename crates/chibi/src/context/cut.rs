@@ -68,12 +68,14 @@ enum Change {
 impl Context {
     /// Puts a summary in the place of the exchanges that are not kept.
     pub fn compact(&mut self, compaction: &Compaction) -> Result<Receipt, ContextError> {
+        self.settle()?;
+        self.catch_up()?;
         let old = self.reader.window_bytes()?.unwrap_or_default();
         let stays = window::survivors(&self.window, &compaction.keep);
         let (kept, gone): (Vec<&Entry>, Vec<&Entry>) =
             self.window.iter().partition(|entry| stays.contains(&entry.id));
         let replaced = Replaced::of(gone.into_iter().filter(|entry| !entry.is_anchor()));
-        let retained: Vec<&EntryId> = kept.iter().map(|entry| &entry.id).collect();
+        let retained = window::to_retain(kept);
         let pinned = self.pins();
         let anchor = self
             .fresh(EntryKind::Compaction, "Context compacted")
@@ -102,6 +104,8 @@ impl Context {
 
     /// Takes the last compaction back: the window is what it was, to the byte, and what was said since then follows.
     pub fn undo_compaction(&mut self) -> Result<Receipt, ContextError> {
+        self.settle()?;
+        self.catch_up()?;
         let folder = Receipts::of(&self.reader);
         let nothing = || ContextError::NothingToUndo(self.name().clone());
         let receipt = folder.last()?.ok_or_else(nothing)?;
@@ -110,11 +114,11 @@ impl Context {
         let now = self.reader.window_bytes()?.unwrap_or_default();
         let mut new = old.clone();
         new.extend(since(&receipt, &old, &now));
-        let ids: Vec<EntryId> = window::lines(&new).filter_map(Entry::parse).map(|entry| entry.id).collect();
+        let restored: Vec<Entry> = window::lines(&new).filter_map(Entry::parse).collect();
         let anchor = self
             .fresh(EntryKind::Restored, "Compaction undone")
             .with("undone", &receipt.anchor)
-            .with("retained", &ids);
+            .with("retained", &window::to_retain(&restored));
         let summary = receipt.summary_before.clone().unwrap_or_default();
         self.turn_over(anchor, &new, summary, Change::Pop(receipt.number))?;
         Ok(receipt)
@@ -122,6 +126,7 @@ impl Context {
 
     /// Empties the window and forgets the summary. Nothing happens, and false comes back, if nothing was said in it.
     pub fn archive(&mut self) -> Result<bool, ContextError> {
+        self.settle()?;
         if !self.window.iter().any(|entry| entry.kind == EntryKind::Message) {
             return Ok(false);
         }
@@ -145,9 +150,9 @@ impl Context {
         let text = serde_json::to_vec(&staged).expect("text and numbers can be written as JSON");
         replace(&folder.staged_window(), new, Durability::Fsync)?;
         replace(&folder.staged(), &text, Durability::Fsync)?;
+        self.is_turning = true;
         self.writer.append(&[anchor], Durability::Fsync)?;
-        finish(&self.reader, &staged)?;
-        self.reload_window()?;
+        self.settle()?;
         self.rotate_quietly();
         Ok(())
     }

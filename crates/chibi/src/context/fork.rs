@@ -1,5 +1,7 @@
 //! A new context that goes on from some entry of another, which stays as it is. Knows nothing of turns.
 
+use store::{Durability, replace};
+
 use super::home::read_text;
 use super::{
     ChibiHome, ContextError, ContextName, Document, Entry, EntryId, EntryKind, Filters, Meta, Reader,
@@ -26,30 +28,21 @@ impl ChibiHome {
             Entry::of_system(self.fresh_id(), self.now(), EntryKind::ContextCreated, name, "Context created");
         let mut entries = vec![created.with("forked", &origin)];
         if !summary.is_empty() {
-            let retained: Vec<&EntryId> = Vec::new();
-            let anchor = Entry::of_system(
-                self.fresh_id(),
-                self.now(),
-                EntryKind::Compaction,
-                name,
-                "Context compacted",
-            );
-            entries = vec![entries.remove(0), anchor.with("summary", &summary).with("retained", &retained)];
+            let (id, now) = (self.fresh_id(), self.now());
+            let anchor = Entry::of_system(id, now, EntryKind::Compaction, name, "Context compacted");
+            entries.push(anchor.with("summary", &summary));
         }
         entries.extend(then.into_iter().filter(|entry| !entry.is_anchor()));
         lifecycle::make(self, name, &entries, |folder| {
             let mut other = from.meta()?.unwrap_or_default().other;
             other.insert("forked".to_owned(), origin);
-            meta::save(folder, &Meta { created_at: self.now(), other })?;
+            meta::save(folder, &Meta { created_at: self.now(), other }, Durability::Fsync)?;
             for document in [Document::Goals, Document::Todos, Document::SystemPrompt] {
                 documents::write(folder, document, &from.document(document)?.unwrap_or_default())?;
             }
             documents::write(folder, Document::Summary, &summary)?;
             match read_text(&from.local_file())? {
-                Some(local) => {
-                    store::replace(&folder.join("local.toml"), local.as_bytes(), store::Durability::Fsync)?;
-                    Ok(())
-                }
+                Some(local) => Ok(replace(&folder.join("local.toml"), local.as_bytes(), Durability::Fsync)?),
                 None => Ok(()),
             }
         })

@@ -16,6 +16,9 @@ use super::{ContextError, ContextName};
 const KERNEL: &str = ".kernel.lock";
 const HEARTBEAT: &str = ".lock";
 
+/// However often is asked for: it only informs.
+const SHORTEST_BEAT: Duration = Duration::from_millis(100);
+
 /// What to do when another process works with the context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
@@ -73,7 +76,7 @@ impl Hold {
     /// From now on the heartbeat file is fresh while we live.
     pub(super) fn keep_beating(&mut self, every: Duration, clock: Clock) {
         let (stop, stopped) = mpsc::channel();
-        let path = self.heartbeat.clone();
+        let (path, every) = (self.heartbeat.clone(), every.max(SHORTEST_BEAT));
         let thread = thread::spawn(move || {
             while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 beat(&path, &clock);
@@ -170,7 +173,7 @@ mod tests {
             Clock::from_fn(move || time.load(Ordering::SeqCst))
         };
         let mut held = Hold::take(home.path(), &ContextName::default(), Wait::No, &clock).unwrap();
-        held.keep_beating(Duration::from_millis(5), clock);
+        held.keep_beating(Duration::ZERO, clock);
         time.store(77_000, Ordering::SeqCst);
         assert!(until(PATIENCE, || home.read(".lock") == "77"));
     }

@@ -1,7 +1,7 @@
 //! Where everything lies below `CHIBI_HOME`, what time it is, and fresh ids. Knows the names of files, not what is in them.
 
 use std::fmt;
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -140,6 +140,11 @@ impl fmt::Debug for Ids {
 /// Makes a folder that only we can enter, or finds one: homes that another version made are taken as they are.
 pub(super) fn make_dir(path: &Path) -> Result<(), ContextError> {
     DirBuilder::new().recursive(true).mode(0o700).create(path).at("make", path)
+}
+
+/// A new name is only as durable as the folder that holds it.
+pub(super) fn sync_dir(path: &Path) -> Result<(), ContextError> {
+    File::open(path).and_then(|folder| folder.sync_all()).at("make durable", path)
 }
 
 /// None without a file.

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use conversation::Record;
 use serde_json::Value;
+use store::Durability;
 
 use super::fault::At;
 use super::{
@@ -89,7 +90,7 @@ impl ChibiHome {
             for (key, text) in texts.into_iter().filter_map(|(key, text)| Some((key, text?))) {
                 other.insert(key.to_owned(), Value::from(text.as_str()));
             }
-            meta::save(folder, &Meta { created_at: self.now(), other })?;
+            meta::save(folder, &Meta { created_at: self.now(), other }, Durability::Fsync)?;
             documents::write(folder, documents::Document::Summary, &summary)
         })
     }
@@ -142,6 +143,17 @@ mod tests {
         {
             assert_eq!(seconds(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_session_with_anything_in_it_is_read_or_refused() {
+        testkit::fuzz("chibi-session", "tests/corpus/sessions", 10_000, |bytes| {
+            if let Some(session) = parse(bytes) {
+                let records: Vec<Record> = session.records.into_iter().map(|(_, record)| record).collect();
+                // Whatever it says, it becomes a valid history.
+                drop(conversation::History::load(records));
+            }
+        });
     }
 
     proptest! {

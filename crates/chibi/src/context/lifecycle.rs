@@ -8,7 +8,7 @@ use store::Durability;
 
 use super::fault::{At, found};
 use super::hold::{self, Hold};
-use super::home::make_dir;
+use super::home::{make_dir, sync_dir};
 use super::transcript::Writer;
 use super::{
     ChibiHome, Context, ContextError, ContextName, Entry, EntryKind, Meta, State, Status, Wait, meta, usage,
@@ -31,7 +31,8 @@ impl ChibiHome {
             let entry = entry.at("list", &contexts)?;
             let name = entry.file_name().to_str().and_then(|name| ContextName::new(name).ok());
             if let Some(name) = name.filter(|_| entry.path().is_dir()) {
-                listed.push(Listed { status: hold::status(&entry.path())?, name });
+                // One that cannot be asked is no reason to hide the others.
+                listed.push(Listed { status: hold::status(&entry.path()).unwrap_or(Status::Stale), name });
             }
         }
         listed.sort_by(|left, right| left.name.cmp(&right.name));
@@ -50,8 +51,10 @@ impl ChibiHome {
         if to.exists() {
             return Err(ContextError::Exists(new.clone()));
         }
+        State::update_locked(self, |state| state.will_rename(old, new))?;
         fs::rename(&from, &to).at("rename", &from)?;
-        State::update_locked(self, |state| state.renamed(old, new))?;
+        // Reading it settles it.
+        State::update_locked(self, |_| ())?;
         usage::renamed(self, old, new)?;
         let heartbeat = to.join(".lock");
         found(fs::remove_file(&heartbeat)).map(drop).at("remove", &heartbeat)
@@ -71,7 +74,7 @@ impl ChibiHome {
         let lock = self.lock("destroys a context")?;
         fs::rename(&folder, &gone).at("destroy", &folder)?;
         State::update_locked(self, |state| state.destroyed(name, |other| self.exists(other)))?;
-        drop((lock, hold));
+        drop((hold, lock));
         remove(&gone).at("remove", &gone)
     }
 
@@ -113,12 +116,14 @@ pub(super) fn make(
     }
     let unborn = contexts.join(format!(".new-{:032x}", home.bits()));
     make_dir(&unborn)?;
-    meta::save(&unborn, &Meta { created_at: home.now(), ..Meta::default() })?;
+    // Only the entries must not be lost: the rest is made again by whoever opens.
+    meta::save(&unborn, &Meta { created_at: home.now(), ..Meta::default() }, Durability::Cached)?;
     Writer::open(&unborn)?.0.append(entries, Durability::Fsync)?;
     let window = window::rebuild(entries.iter().rev().cloned().map(Ok))?;
-    store::replace(&unborn.join("context.jsonl"), &window::text(&window), Durability::Fsync)?;
+    store::replace(&unborn.join("context.jsonl"), &window::text(&window), Durability::Cached)?;
     furnish(&unborn)?;
     fs::rename(&unborn, &folder).at("make", &folder)?;
+    sync_dir(&contexts)?;
     State::update_locked(home, |state| state.register(name))
 }
 

@@ -23,9 +23,9 @@ pub(super) fn load(folder: &Path) -> Result<Option<Meta>, ContextError> {
     Ok(read_text(&file(folder))?.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
-pub(super) fn save(folder: &Path, meta: &Meta) -> Result<(), ContextError> {
+pub(super) fn save(folder: &Path, meta: &Meta, durability: Durability) -> Result<(), ContextError> {
     let text = serde_json::to_vec_pretty(meta).expect("a JSON object can be written");
-    Ok(replace(&file(folder), &text, Durability::Fsync)?)
+    Ok(replace(&file(folder), &text, durability)?)
 }
 
 fn file(folder: &Path) -> PathBuf {

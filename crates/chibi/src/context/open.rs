@@ -23,6 +23,10 @@ pub struct Context {
     pub(super) reader: Reader,
     pub(super) writer: Writer,
     pub(super) window: Vec<Entry>,
+    /// The window's file lacks entries that the window has.
+    is_behind: bool,
+    /// A turn-over was begun and has not come to its end.
+    pub(super) is_turning: bool,
     /// The first entry that was appended since the context was opened.
     pub(super) first: Option<EntryId>,
     policy: Policy,
@@ -43,6 +47,8 @@ impl Context {
             reader,
             writer,
             window: Vec::new(),
+            is_behind: false,
+            is_turning: false,
             first: None,
             policy,
             notes,
@@ -96,6 +102,7 @@ impl Context {
         if entries.is_empty() {
             return Ok(());
         }
+        self.settle()?;
         let is_said = |entry: &Entry| entry.kind == EntryKind::Message || entry.is_anchor();
         let durability = if entries.iter().any(is_said) { Durability::Fsync } else { Durability::Cached };
         self.writer.append(&entries, durability)?;
@@ -122,7 +129,7 @@ impl Context {
     }
 
     pub fn set_meta(&mut self, meta: &Meta) -> Result<(), ContextError> {
-        meta::save(self.reader.folder(), meta)
+        meta::save(self.reader.folder(), meta, Durability::Fsync)
     }
 
     /// The exchange that the entry belongs to stays in the window, whatever is compacted. Gives the id of its prompt.
@@ -148,6 +155,10 @@ impl Context {
 
     /// What cannot be closed now is closed after a later append.
     pub(super) fn rotate_quietly(&mut self) {
+        // Whoever opens next compares the window with the active partition, and with no other.
+        if self.is_behind {
+            return;
+        }
         let rotated = self.writer.rotate_if_due(&self.policy, self.home.now());
         self.notes.extend(rotated.err().map(|error| error.to_string()));
     }
@@ -160,10 +171,30 @@ impl Context {
     pub(super) fn rewrite_window(&mut self, entries: Vec<Entry>) -> Result<(), ContextError> {
         replace(&self.reader.window_file(), &window::text(&entries), Durability::Fsync)?;
         self.window = entries;
+        self.is_behind = false;
         Ok(())
     }
 
-    pub(super) fn reload_window(&mut self) -> Result<(), ContextError> {
+    /// Makes the window's file what the window is.
+    pub(super) fn catch_up(&mut self) -> Result<(), ContextError> {
+        if self.is_behind {
+            replace(&self.reader.window_file(), &window::text(&self.window), Durability::Cached)?;
+            self.is_behind = false;
+        }
+        Ok(())
+    }
+
+    /// Ends what a failure left open: before anything else is written, there is the old window or the new one.
+    pub(super) fn settle(&mut self) -> Result<(), ContextError> {
+        if self.is_turning {
+            cut::recover(&self.reader)?;
+            self.is_turning = false;
+            self.reload_window()?;
+        }
+        Ok(())
+    }
+
+    fn reload_window(&mut self) -> Result<(), ContextError> {
         self.window = self.reader.window()?;
         Ok(())
     }
@@ -183,16 +214,14 @@ impl Context {
 
     fn load_window(&mut self) -> Result<(), ContextError> {
         let dirty = self.reader.dirty_file();
-        let kept = match dirty.exists() {
-            true => None,
-            false => self.reader.window_bytes()?.and_then(|bytes| window::parse(&bytes)),
-        };
-        let Some(kept) = kept else {
-            self.rewrite_window(self.reader.rebuilt_window()?)?;
+        let bytes = if dirty.exists() { None } else { self.reader.window_bytes()? };
+        let kept = bytes.as_deref().and_then(|bytes| Some((bytes, window::parse(bytes)?)));
+        let Some((bytes, kept)) = kept else {
+            self.rebuild_window()?;
             return found(fs::remove_file(&dirty)).map(drop).at("remove", &dirty);
         };
         self.window = kept;
-        self.heal_window_end()?;
+        self.heal_window_end(bytes)?;
         // A rotation comes after both writes, so that there is nothing to compare with an empty active partition.
         let difference = match self.writer.length() {
             0 => Difference::None,
@@ -203,24 +232,24 @@ impl Context {
             Difference::Behind(missing) => self.extend_window(missing),
             Difference::Unrelated => {
                 self.notes.push("the window did not fit the transcript: made again".to_owned());
-                self.rewrite_window(self.reader.rebuilt_window()?)
+                self.rebuild_window()
             }
             Difference::Ahead(place) => {
-                let lost = self.window[place..].to_vec();
-                self.notes.push(format!(
-                    "{} entries were in the window alone: written to the transcript",
-                    lost.len()
-                ));
-                self.writer.append(&lost, Durability::Fsync)
+                let mut lost = self.window[place..].to_vec();
+                lost.retain(|entry| self.reader.entry(&entry.id).is_ok_and(|logged| logged.is_none()));
+                self.writer.append(&lost, Durability::Fsync)?;
+                let note =
+                    format!("{} entries were in the window alone: written to the transcript", lost.len());
+                self.notes.extend((!lost.is_empty()).then_some(note));
+                Ok(())
             }
         }
     }
 
     /// A torn last line was never finished; the transcript has it, or nobody was told of it.
-    fn heal_window_end(&self) -> Result<(), ContextError> {
+    fn heal_window_end(&self, bytes: &[u8]) -> Result<(), ContextError> {
         let path = self.reader.window_file();
-        let bytes = self.reader.window_bytes()?.unwrap_or_default();
-        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |last| last + 1);
+        let whole = memchr::memrchr(b'\n', bytes).map_or(0, |last| last + 1);
         if whole == bytes.len() {
             return Ok(());
         }
@@ -229,16 +258,27 @@ impl Context {
     }
 
     fn extend_window(&mut self, entries: Vec<Entry>) -> Result<(), ContextError> {
-        let path = self.reader.window_file();
         let entries: Vec<Entry> = entries.into_iter().filter(window::belongs).collect();
-        let mut file =
-            OpenOptions::new().append(true).create(true).mode(0o600).open(&path).at("open", &path)?;
+        let more = window::text(&entries);
+        self.window.extend(entries);
+        // After a write that failed the file lacks entries: it must not get later ones alone.
+        if self.is_behind {
+            return self.catch_up();
+        }
+        let written = self.append_to_window(&more);
+        self.is_behind = written.is_err();
+        written
+    }
+
+    fn append_to_window(&self, lines: &[u8]) -> Result<(), ContextError> {
+        let path = self.reader.window_file();
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        let mut file = file.at("open", &path)?;
         let before = file.metadata().at("look at", &path)?.len();
-        let written = file.write_all(&window::text(&entries));
+        let written = file.write_all(lines);
         if written.is_err() {
             let _ = file.set_len(before);
         }
-        self.window.extend(entries);
         written.at("append to", &path)
     }
 
@@ -254,16 +294,22 @@ impl Context {
     fn note_system_prompt(&mut self, text: &str) -> Result<(), ContextError> {
         let hash = cut::digest(text.as_bytes());
         let changed = self.fresh(EntryKind::SystemPromptChanged, "System prompt updated").with("hash", &hash);
-        self.append(vec![changed.clone()])?;
-        let mut entries: Vec<Entry> =
-            self.window.iter().filter(|entry| entry.kind != EntryKind::SystemPrompt).cloned().collect();
-        let place = entries.iter().take_while(|entry| entry.is_anchor()).count();
-        let prompt = self
-            .fresh(EntryKind::SystemPrompt, text)
-            .with("hash", &hash)
-            .with("transcript_anchor_id", &changed.id);
-        entries.insert(place, prompt);
-        self.rewrite_window(entries)
+        let id = changed.id.clone();
+        self.append(vec![changed])?;
+        let prompt = self.system_prompt(text).map(|prompt| prompt.with("transcript_anchor_id", &id));
+        self.rewrite_window(window::with_system_prompt(self.window.clone(), prompt))
+    }
+
+    /// The entry of the window that holds it; none if it is empty.
+    fn system_prompt(&self, text: &str) -> Option<Entry> {
+        let prompt = || self.fresh(EntryKind::SystemPrompt, text).with("hash", &cut::digest(text.as_bytes()));
+        (!text.is_empty()).then(prompt)
+    }
+
+    fn rebuild_window(&mut self) -> Result<(), ContextError> {
+        let text = self.reader.document(Document::SystemPrompt)?.unwrap_or_default();
+        let window = window::with_system_prompt(self.reader.rebuilt_window()?, self.system_prompt(&text));
+        self.rewrite_window(window)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Looking at a context without holding it: whoever works with it now is not disturbed, and nothing is written but what
 //! makes the next search faster.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +82,21 @@ impl Reader {
     /// The entry of this id, wherever in the transcript it is.
     pub fn entry(&self, id: &EntryId) -> Result<Option<Entry>, ContextError> {
         self.transcript().entry(id, Filters::Consult)
+    }
+
+    /// Reads everything and tells what is wrong with it: lines that are no entries, partitions that are missing, ids that
+    /// are there twice.
+    pub fn faults(&self) -> Result<Vec<String>, ContextError> {
+        let mut entries = self.transcript().forwards()?;
+        let mut ids = HashSet::new();
+        let mut twice = Vec::new();
+        for entry in entries.by_ref() {
+            let id = entry?.id;
+            if !ids.insert(id.clone()) {
+                twice.push(format!("the entry `{id}` is there twice"));
+            }
+        }
+        Ok([entries.notes, twice].concat())
     }
 
     pub(super) fn rebuilt_window(&self) -> Result<Vec<Entry>, ContextError> {

@@ -18,6 +18,9 @@ pub struct State {
     pub current_context: ContextName,
     #[serde(default)]
     pub previous_context: Option<ContextName>,
+    /// From what to what, while a folder is on its way from one name to another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    renaming: Option<(ContextName, ContextName)>,
     /// What another version keeps here.
     #[serde(flatten)]
     other: Map<String, Value>,
@@ -30,8 +33,8 @@ impl State {
         let Some(bytes) = found(fs::read(&path)).at("read", &path)? else {
             return Ok((State::default(), None));
         };
-        match serde_json::from_slice(&bytes) {
-            Ok(state) => Ok((state, None)),
+        match serde_json::from_slice::<State>(&bytes) {
+            Ok(state) => Ok((state.settled(home), None)),
             Err(error) => {
                 let note =
                     format!("`{}` cannot be read ({error}): starting with the defaults", path.display());
@@ -56,11 +59,10 @@ impl State {
         if corrupt.is_some() {
             set_aside(&path)?;
         }
-        let before = state.clone();
         let result = change(&mut state);
-        if state != before || corrupt.is_some() || !path.exists() {
-            let mut text = serde_json::to_vec_pretty(&state).expect("names can always be written as JSON");
-            text.push(b'\n');
+        let mut text = serde_json::to_vec_pretty(&state).expect("names can always be written as JSON");
+        text.push(b'\n');
+        if found(fs::read(&path)).at("read", &path)?.as_ref() != Some(&text) {
             replace(&path, &text, Durability::Fsync)?;
         }
         Ok(result)
@@ -80,7 +82,22 @@ impl State {
         }
     }
 
-    pub(super) fn renamed(&mut self, old: &ContextName, new: &ContextName) {
+    /// To be written before the folder is renamed: if we die in between, whoever reads next sees which name is true.
+    pub(super) fn will_rename(&mut self, old: &ContextName, new: &ContextName) {
+        self.renaming = Some((old.clone(), new.clone()));
+    }
+
+    fn settled(mut self, home: &ChibiHome) -> State {
+        if let Some((old, new)) = self.renaming.take()
+            && home.exists(&new)
+            && !home.exists(&old)
+        {
+            self.renamed(&old, &new);
+        }
+        self
+    }
+
+    fn renamed(&mut self, old: &ContextName, new: &ContextName) {
         self.contexts.retain(|name| name != new);
         let places = self.contexts.iter_mut().chain([&mut self.current_context]);
         for place in places.chain(self.previous_context.as_mut()).filter(|place| *place == old) {
@@ -177,6 +194,20 @@ mod tests {
         assert_eq!(gone.current_context, name("a"));
         state.destroyed(&name("b"), |_| false);
         assert_eq!(state.current_context, name("default"));
+    }
+
+    #[test]
+    fn a_rename_that_was_interrupted_is_told_by_the_folders() {
+        let (_home, chibi) = chibi_home();
+        State::update(&chibi, |state| state.switch(&name("old"))).unwrap();
+        State::update(&chibi, |state| state.will_rename(&name("old"), &name("new"))).unwrap();
+        let current = || State::load(&chibi).unwrap().0.current_context;
+        fs::create_dir_all(chibi.context(&name("old"))).unwrap();
+        assert_eq!(current(), name("old"));
+        fs::rename(chibi.context(&name("old")), chibi.context(&name("new"))).unwrap();
+        assert_eq!(current(), name("new"));
+        State::update(&chibi, |_| ()).unwrap();
+        assert_eq!(State::load(&chibi).unwrap().0.contexts, [name("new")]);
     }
 
     #[test]

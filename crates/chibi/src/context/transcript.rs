@@ -17,10 +17,11 @@ use std::path::{Path, PathBuf};
 use store::Durability;
 
 use super::fault::At;
-use super::home::make_dir;
+use super::home::{make_dir, sync_dir};
 use super::{ContextError, Entry};
 
 use active::Active;
+use filter::GROUP;
 use manifest::{Listed, Manifest};
 pub(super) use read::{Backwards, Forwards};
 
@@ -157,10 +158,15 @@ impl Writer {
         let file = manifest.free_name(folder, shape.start, shape.end);
         let to = folder.join(&file);
         fs::rename(&from, &to).at("rename", &from)?;
+        sync_dir(&folder.join("partitions"))?;
         // Without them the partition is searched more slowly, until a search makes them.
         let bloom = self.transcript.index(&to, policy.filters).unwrap_or_default();
         let bloom_file = bloom.map(|_| file.replace(".jsonl", ".bloom"));
         manifest.partitions.push(Listed { bloom_file, ..shape.listed(file) });
+        let (groups, rest) = manifest.partitions.as_chunks::<GROUP>();
+        if let ([.., last], [], Filters::Consult) = (groups, rest, policy.filters) {
+            self.transcript.slab(groups.len() - 1, last);
+        }
         manifest.follow(policy);
         manifest.save(folder)?;
         self.active = Active::open(&from)?.0;

@@ -78,7 +78,7 @@ pub(super) fn compare(
     for entry in newest_first {
         let entry = entry?;
         let last = match entry.kind {
-            EntryKind::Restored => retained(&entry).last().and_then(|id| places.get(id).copied()),
+            EntryKind::Restored => retained(&entry).iter().rev().find_map(|id| places.get(id).copied()),
             _ => places.get(&entry.id).copied(),
         };
         match last {
@@ -102,6 +102,22 @@ fn ahead(window: &[Entry], place: usize) -> Difference {
         Some(first) => Difference::Ahead(place + 1 + first),
         None => Difference::None,
     }
+}
+
+/// The ids of what an anchor keeps. The system prompt is in no log; it is put into a window that is made again.
+pub(super) fn to_retain<'a>(kept: impl IntoIterator<Item = &'a Entry>) -> Vec<&'a EntryId> {
+    let logged = kept.into_iter().filter(|entry| entry.kind != EntryKind::SystemPrompt);
+    logged.map(|entry| &entry.id).collect()
+}
+
+/// Puts the system prompt where the seed has it: behind the anchor, in the place of another.
+pub(super) fn with_system_prompt(mut window: Vec<Entry>, prompt: Option<Entry>) -> Vec<Entry> {
+    window.retain(|entry| entry.kind != EntryKind::SystemPrompt);
+    let place = window.iter().take_while(|entry| entry.is_anchor()).count();
+    if let Some(prompt) = prompt {
+        window.insert(place, prompt);
+    }
+    window
 }
 
 /// What an anchor kept of the window before it, in its order.
@@ -151,4 +167,35 @@ pub(super) fn survivors(window: &[Entry], keep: &[EntryId]) -> HashSet<EntryId> 
         }
     }
     stays
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::records;
+    use super::*;
+
+    #[test]
+    fn a_window_with_anything_in_it_is_read_or_refused() {
+        testkit::fuzz("chibi-window", "tests/corpus/window", 10_000, |bytes| {
+            let Some(window) = parse(bytes) else { return };
+            let backwards = || window.iter().rev().cloned().map(Ok);
+            let rebuilt = rebuild(backwards()).unwrap();
+            assert!(rebuilt.len() <= window.len());
+            compare(&window, backwards()).unwrap();
+            let kept = survivors(&window, &[]);
+            assert!(
+                window
+                    .iter()
+                    .filter(|entry| entry.is_anchor())
+                    .all(|entry| !kept.contains(&entry.id) || twice(&window, entry))
+            );
+            drop(conversation::History::load(records::read(&window)));
+            assert_eq!(parse(&text(&window)), Some(window));
+        });
+    }
+
+    /// Damage can give two entries one id.
+    fn twice(window: &[Entry], entry: &Entry) -> bool {
+        window.iter().filter(|other| other.id == entry.id).count() > 1
+    }
 }

@@ -4,23 +4,29 @@ use kit::process::{Cancel, Keep, Outcome};
 
 use crate::hooks::{Answer, Blocked, Event, Fired, Role, Warning};
 
-use super::{Ground, Plugin, Scene, handover, run};
+use super::{Ground, Plugin, Scene, Streams, handover, run};
 
 /// The most that an answer may be: no prompt is longer.
 const ANSWER: usize = 1 << 20;
+
+/// Where an event happens.
+pub(super) struct Stage<'a> {
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) streams: Streams,
+}
 
 pub(super) fn fire<'a>(
     ground: &Ground,
     listeners: impl Iterator<Item = &'a Plugin>,
     event: &Event<'_>,
-    scene: &Scene<'_>,
+    stage: &Stage<'_>,
     cancel: &Cancel,
 ) -> Fired {
     let mut fired = Fired::silent(event.hook());
     let mut json = None;
     for plugin in listeners {
         let json = json.get_or_insert_with(|| event.json());
-        let answered = ask(ground, plugin, event, json.clone(), scene, cancel)
+        let answered = ask(ground, plugin, event, json.clone(), stage, cancel)
             .map_err(|error| format!("could not be started: {error}"))
             .and_then(|outcome| {
                 fired.said.push_str(&outcome.stderr.text());
@@ -39,15 +45,17 @@ fn ask(
     plugin: &Plugin,
     event: &Event<'_>,
     json: String,
-    scene: &Scene<'_>,
+    stage: &Stage<'_>,
     cancel: &Cancel,
 ) -> std::io::Result<Outcome> {
     let timeout = ground.setting(&plugin.name).and_then(|setting| setting.timeout);
-    let job = run::job_in(ground, plugin, scene)
+    let job = run::job_in(ground, plugin, stage.scene)
         .env("CHIBI_HOOK", event.hook().name())
         .deadline(timeout.unwrap_or(ground.limits.hook))
         .keep(Keep { head: ANSWER, tail: 0, spill: None })
         .cancel(cancel);
+    // A hook may ask at the terminal; standard input is not for it.
+    let job = if stage.streams == Streams::Shared { job.attached().stdin(Vec::new()) } else { job };
     let (job, _file) = handover::give(job, plugin.protocol, handover::HOOK, json, &ground.cache())?;
     job.run()
 }

@@ -5,7 +5,7 @@ use kit::process::{Cancel, Ended, Job, Keep, Outcome};
 use kit::text;
 use serde_json::{Map, Value};
 
-use super::{Called, Ground, Plugin, Scene, environment, handover};
+use super::{Called, Ground, Plugin, Scene, Streams, environment, handover};
 
 /// How much of what a plugin complained about is shown to the model when it failed: the end says why.
 const COMPLAINT: usize = 2_000;
@@ -23,15 +23,17 @@ pub(super) fn job_in(ground: &Ground, plugin: &Plugin, scene: &Scene<'_>) -> Job
     if scene.verbose { job.env("CHIBI_VERBOSE", "1") } else { job }
 }
 
+/// One call of a tool.
+pub(super) struct Call<'a> {
+    pub(super) tool: &'a str,
+    pub(super) arguments: &'a Map<String, Value>,
+    pub(super) scene: &'a Scene<'a>,
+    pub(super) streams: Streams,
+}
+
 /// Runs a tool to its end.
-pub(super) fn tool(
-    ground: &Ground,
-    plugin: &Plugin,
-    tool: &str,
-    arguments: &Map<String, Value>,
-    scene: &Scene<'_>,
-    cancel: &Cancel,
-) -> Called {
+pub(super) fn tool(ground: &Ground, plugin: &Plugin, call: &Call<'_>, cancel: &Cancel) -> Called {
+    let &Call { tool, arguments, scene, streams } = call;
     let json = serde_json::to_string(arguments).expect("a map with string keys is JSON");
     let timeout = ground.setting(&plugin.name).and_then(|setting| setting.timeout);
     let job = job_in(ground, plugin, scene)
@@ -39,6 +41,7 @@ pub(super) fn tool(
         .deadline(timeout.unwrap_or(ground.limits.tool))
         .keep(Keep { head: ground.limits.output, tail: 0, spill: None })
         .cancel(cancel);
+    let job = if streams == Streams::Shared { job.attached() } else { job };
     let ran = handover::give(job, plugin.protocol, handover::TOOL, json, &ground.cache())
         .and_then(|(job, _file)| job.run());
     match ran {

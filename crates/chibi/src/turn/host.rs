@@ -11,7 +11,8 @@ use kit::{Failure, text};
 use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop};
 use serde_json::json;
 
-use super::stage::{Handler, Stage, account, context_failure};
+use super::stage::{Handler, Stage, account};
+use crate::commands::inspect;
 use crate::compaction;
 use crate::context::{Context, EntryId, inbox, records};
 use crate::desk::Desk;
@@ -54,7 +55,7 @@ impl<'a> Host<'a> {
         context: &'a mut Context,
         stage: &'a Stage,
     ) -> Result<Host<'a>, Failure> {
-        let parts = parts(run, context, stage)?;
+        let parts = inspect::parts(run, context.reader(), &stage.config)?;
         Ok(Host {
             run,
             context,
@@ -163,7 +164,7 @@ impl<'a> Host<'a> {
             }
             _ => {}
         }
-        self.context.append(entries.clone()).map_err(|error| context_failure(&error))?;
+        self.context.append(entries.clone())?;
         for entry in &entries {
             self.run.out.entry_line(entry);
         }
@@ -177,7 +178,7 @@ impl<'a> Host<'a> {
             prompt.and_then(|prompt| prompt.metadata.get("letters")).unwrap_or_default();
         for letter in letters {
             let sent = inbox::send(self.context.home(), self.context.name(), &letter.from, &letter.content);
-            sent.map_err(|error| context_failure(&error))?;
+            sent?;
         }
         Ok(())
     }
@@ -231,7 +232,7 @@ impl drive::Host for Host<'_> {
         match self.stage.handler(&task.name) {
             Some(Handler::Own(tool)) => {
                 let mut desk = Desk { run: self.run, context: self.context };
-                Work::Done(tool.run(&task.arguments, self.stage.reflection(), &mut desk))
+                Work::Done(tool.run(&task.arguments, self.stage.config.reflection, &mut desk))
             }
             Some(Handler::Plugin) if let Some(plugins) = self.stage.plugins.clone() => {
                 let task = task.clone();
@@ -261,7 +262,7 @@ impl drive::Host for Host<'_> {
             Record::Compacted { archived, summary } => {
                 let user = self.stage.config.username.clone();
                 let kept = self.context.record(record, &user, &self.stage.reached.model);
-                kept.map_err(|error| context_failure(&error))?;
+                kept?;
                 self.compacted(archived.len(), summary);
                 Ok(())
             }
@@ -281,7 +282,10 @@ impl drive::Host for Host<'_> {
                     json!({"model": self.stage.reached.model, "finish_reason": stop.literal, "usage": usage});
                 self.stage.log_response(self.run, self.context, &meta);
             }
-            Say::Retract => out.pause(),
+            Say::Retract if out.is_speaking() => {
+                out.pause();
+                out.warn("what was said last does not count");
+            }
             // Once for each attempt, not every second.
             Say::Retrying { error, attempt, left } if attempt > self.retried => {
                 self.retried = attempt;
@@ -293,6 +297,7 @@ impl drive::Host for Host<'_> {
             Say::Text(_)
             | Say::Started { .. }
             | Say::Thinking(_)
+            | Say::Retract
             | Say::Arguments { .. }
             | Say::Retrying { .. } => {}
         }
@@ -357,9 +362,4 @@ impl drive::Host for Host<'_> {
         self.fire(&Event::PostMessage { prompt: &prompt, response, context_name: &name });
         Finale::End
     }
-}
-
-/// What the files say.
-pub(crate) fn parts(run: &Run, context: &Context, stage: &Stage) -> Result<Parts, Failure> {
-    crate::commands::inspect::parts(run, context.reader(), &stage.config)
 }

@@ -13,12 +13,11 @@ use store::journal::Journal;
 
 use crate::config::Config;
 use crate::context::{self, Context, ContextName};
-use crate::failure;
 use crate::plugins::Plugins;
 use crate::provider::{self, Reached, Unreached};
 use crate::run::Run;
 use crate::servers::Servers;
-use crate::tools::{self, BuiltIn, Reflection};
+use crate::tools::{self, BuiltIn};
 
 pub(crate) struct Stage {
     pub(crate) config: Config,
@@ -52,7 +51,7 @@ impl Stage {
         }
         let config = Config::of(&layers);
         let plugins = run.plugins().cloned();
-        let own = tools::specs(reflection(&config)).into_iter().map(|spec| {
+        let own = tools::specs(config.reflection).into_iter().map(|spec| {
             let tool = BuiltIn::named(&spec.name).expect("our own tools have our own names");
             (spec, Handler::Own(tool))
         });
@@ -72,10 +71,6 @@ impl Stage {
 
     pub(crate) fn handler(&self, tool: &str) -> Option<Handler> {
         self.registry.handler(tool).copied()
-    }
-
-    pub(crate) fn reflection(&self) -> Reflection {
-        reflection(&self.config)
     }
 
     /// OpenRouter knows for every model what a medium effort is; elsewhere a word too many is an error.
@@ -112,13 +107,6 @@ pub(crate) fn account(run: &mut Run, name: &ContextName, model: &str, usage: &Us
     let usage = Usage { cost: usage.cost.or_else(|| llm::price::cost(model, usage)), ..*usage };
     if let Err(error) = context::usage::record(&run.home, name, model, &usage) {
         run.out.warn(&format!("what it cost was not written down: {error}"));
-    }
-}
-
-fn reflection(config: &Config) -> Reflection {
-    match config.reflection {
-        true => Reflection::UpTo { characters: config.reflection_limit },
-        false => Reflection::Off,
     }
 }
 
@@ -161,9 +149,4 @@ fn log(run: &mut Run, context: &Context, file: &str, line: &Value) {
     if let Err(error) = written {
         run.out.warn(&format!("not logged: {error}"));
     }
-}
-
-/// A failure of the context, in words.
-pub(super) fn context_failure(error: &context::ContextError) -> Failure {
-    failure::of_context(error)
 }

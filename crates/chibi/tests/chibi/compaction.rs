@@ -38,6 +38,16 @@ fn a_prompt_that_does_not_fit_is_answered_after_room_was_made() {
 }
 
 #[test]
+fn a_window_with_little_in_it_is_answered_and_not_compacted_again_and_again() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
+    chibi.told(&["one"]);
+    chibi.told(&["two"]);
+    assert_eq!(server.finish().len(), 2);
+}
+
+#[test]
 fn the_model_chooses_what_may_go() {
     let server = Server::answering(|request| {
         let text = request.json()["messages"].to_string();
@@ -88,11 +98,12 @@ fn when_the_summary_fails_the_prompt_is_answered_all_the_same() {
     });
     let chibi = Chibi::asking(&server);
     chibi.told(&["one"]);
+    chibi.told(&["two"]);
     chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
-    let output = chibi.run(&["two"]).ok();
+    let output = chibi.run(&["three"]).ok();
     assert_eq!(output.stdout, "answer\n");
     assert!(output.stderr.starts_with("warning: "), "{}", output.stderr);
-    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 4\n");
+    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 6\n");
     drop(server);
 }
 
@@ -177,4 +188,18 @@ fn a_window_that_is_too_small_is_trimmed_and_told_about() {
     assert!(output.stderr.contains("do not fit the window"), "{}", output.stderr);
     let last = spoken(server.finish().last().unwrap());
     assert!(last.len() < 7, "{}", last.len());
+}
+
+#[test]
+fn everything_that_is_sent_counts_when_the_window_is_measured() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["one"]);
+    chibi.told(&["two"]);
+    // The system prompt alone is half of the window.
+    chibi.home.write(".chibi/prompts/chibi.md", "word ".repeat(40_000));
+    chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 45.0");
+    chibi.told(&["three"]);
+    assert!(chibi.path("contexts/default/summary.md").exists());
+    drop(server);
 }

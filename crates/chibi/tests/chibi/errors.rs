@@ -74,6 +74,7 @@ fn an_error_in_the_middle_of_a_stream_is_no_answer() {
     // What was said before it is not committed, so it is asked again.
     assert_eq!(output.code, 0, "{}", output.transcript());
     assert!(output.stderr.contains("it broke"), "{}", output.stderr);
+    assert!(output.stderr.contains("what was said last does not count"), "{}", output.stderr);
     assert_eq!(chibi.transcript("default").last().unwrap().3, "whole");
 }
 

@@ -56,6 +56,7 @@ fn all_hooks_come_in_their_order_with_what_they_are_told() {
         says("again"),
         says("a summary"),
         says("I have it."),
+        says("between"),
         says("[]"),
         says("rolled"),
         says("answered"),
@@ -92,6 +93,8 @@ fn all_hooks_come_in_their_order_with_what_they_are_told() {
     chibi.heard();
     chibi.told(&["-z"]);
     assert_eq!(chibi.heard_names(), ["on_start", "pre_compact", "post_compact", "on_end"]);
+    chibi.told(&["between"]);
+    chibi.heard();
     chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
     chibi.told(&["now"]);
     let names = chibi.heard_names();

@@ -133,3 +133,37 @@ fn many_processes_queue_for_one_context_and_none_is_lost() {
     assert!(turns.iter().all(|turn| turn == &["default", "user"]), "no two turns are mixed: {kinds:?}");
     drop(server);
 }
+
+#[test]
+fn a_polite_signal_ends_a_turn_as_ctrl_c_does() {
+    let (door, server) = slow_first();
+    let chibi = Chibi::asking(&server);
+    let first = start(&chibi, &["one"]);
+    assert!(until(PATIENCE, || server.requests().len() == 1));
+    let pid = rustix::process::Pid::from_child(&first);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let (code, stdout, stderr) = ended(first);
+    assert_eq!((code, stdout.as_str()), (130, ""), "{stderr}");
+    assert_eq!(stderr, "error: interrupted\nhint: the context can be used as before\n");
+    door.open();
+    assert_eq!(chibi.told(&["-L"]), "* default\n", "and no lock is left");
+    assert_eq!(chibi.told(&["two"]), "reply 1\n");
+    drop(server);
+}
+
+#[test]
+fn a_tool_that_runs_is_ended_with_the_turn_and_the_model_learns_of_it() {
+    let server = Server::scripted([said(turn().call("sleepy", &json!({}))), says("I see.")]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin("sleepy", &bash_tool("sleepy", "echo begun > \"$CHIBI_HOME/begun\"; sleep 600"));
+    let first = start(&chibi, &["one"]);
+    assert!(until(PATIENCE, || chibi.path("begun").exists()));
+    let pid = rustix::process::Pid::from_child(&first);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(ended(first).0, 130);
+    assert_eq!(chibi.told(&["what happened?"]), "I see.\n");
+    let last = server.finish().remove(1).json();
+    let roles: Vec<&str> =
+        last["messages"].as_array().unwrap().iter().map(|said| said["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"], "{last}");
+}

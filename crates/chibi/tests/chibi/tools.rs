@@ -60,6 +60,22 @@ print(args["a"] + args["b"], end="")
 }
 
 #[test]
+fn a_plugin_asks_the_person_before_it_acts() {
+    let server = Server::scripted([said(turn().call("sure", &json!({}))), says("fine")]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin("sure", &bash_tool("sure", "read -r -p 'Really? ' answer; echo \"$answer\""));
+    let mut terminal = chibi.terminal(&["go"]);
+    terminal.wait_for("Really?", PATIENCE);
+    terminal.send("yes\r");
+    terminal.wait_for("fine", PATIENCE);
+    assert_eq!(terminal.exit_code(PATIENCE), 0);
+    let results = chibi.transcript("default").into_iter().filter(|entry| entry.0 == "tool_result");
+    assert_eq!(results.map(|entry| entry.3).collect::<Vec<_>>(), ["yes\n"]);
+    assert_eq!(chibi.piped(&["-p", "sure"], "no\n").ok().stdout, "no\n", "a pipe can answer, too");
+    drop(server);
+}
+
+#[test]
 fn a_model_that_wants_another_round_gets_it_and_a_blocked_call_does_not() {
     let recurse = |note: &str| said(turn().call("recurse", &json!({"note": note})));
     let server = Server::scripted([recurse("look again"), says("first"), says("second")]);
@@ -191,4 +207,25 @@ fn no_plugin_sees_a_key() {
     let output = chibi.home.run(&mut command).ok();
     assert!(output.stdout.contains("SEEN=yes") && !output.stdout.contains("UNSEEN"), "{}", output.stdout);
     assert!(!output.stdout.contains("sk-1") && !output.stdout.contains("sk-2"), "{}", output.stdout);
+}
+
+#[test]
+fn arguments_of_any_size_reach_a_tool_and_its_hooks() {
+    let schema = json!({"name": "measure", "description": "d", "parameters": {"type": "object"}, "hooks": ["pre_tool", "pre_message"]});
+    let server =
+        Server::scripted([said(turn().call("measure", &json!({"text": "x".repeat(300_000)}))), says("ok")]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin(
+        "measure",
+        &format!(
+            "#!/bin/bash\nif [[ $1 == --schema ]]; then echo '{schema}'; exit; fi\n\
+             if [[ -n $CHIBI_HOOK ]]; then echo '{{}}'; exit; fi\n\
+             wc -c < \"${{CHIBI_TOOL_ARGS_FILE:-/dev/null}}\"\n"
+        ),
+    );
+    chibi.told(&[&"y".repeat(120_000)]);
+    let log = chibi.transcript("default");
+    let result = log.iter().find(|entry| entry.0 == "tool_result").unwrap();
+    assert_eq!(result.3.trim(), "300011");
+    drop(server);
 }

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::fs;
 
-use chibi::context::{Compaction, ContextError, Document, EntryKind};
+use chibi::context::{Compaction, ContextError, Document, Entry, EntryKind};
+use proptest::prelude::*;
 
 use crate::desk::{Desk, contents, transcript};
 
@@ -166,6 +167,24 @@ fn an_interrupted_compaction_leaves_the_old_window_or_the_new_one() {
     }
 }
 
+/// The line is in the log, and then the disk refuses: what follows must not be written as if nothing had happened.
+#[test]
+fn a_compaction_that_failed_half_way_is_ended_before_anything_else_is_written() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    desk.exchange(&mut context, "one");
+    std::os::unix::fs::symlink("/nowhere/at/all", desk.file("contexts/default/summary.md")).unwrap();
+    context.compact(&compaction(&[], "s")).unwrap_err();
+    context.append(vec![desk.said("default", "two")]).unwrap_err();
+    fs::remove_file(desk.file("contexts/default/summary.md")).unwrap();
+    context.append(vec![desk.said("default", "three")]).unwrap();
+    assert_eq!(contents(context.window()), ["Context compacted", "three"]);
+    assert_eq!(desk.read("contexts/default/summary.md"), "s");
+    let window = context.window().to_vec();
+    drop(context);
+    assert_eq!(desk.open("default").window(), window);
+}
+
 #[test]
 fn a_window_that_is_lost_is_made_again_from_the_log() {
     let desk = Desk::new();
@@ -198,6 +217,24 @@ fn a_window_that_is_lost_is_made_again_from_the_log() {
 }
 
 #[test]
+fn a_window_with_a_system_prompt_is_made_again_once_and_with_it() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    context.set_document(Document::SystemPrompt, "be brief").unwrap();
+    context.compact(&compaction(&[], "s")).unwrap();
+    context.undo_compaction().unwrap();
+    drop(context);
+    for _ in 0..2 {
+        let context = desk.open("default");
+        assert_eq!(contents(context.window()), ["Context created", "be brief"]);
+        assert!(context.notes().is_empty(), "{:?}", context.notes());
+        drop(context);
+        fs::remove_file(desk.file("contexts/default/context.jsonl")).unwrap();
+        drop(desk.open("default"));
+    }
+}
+
+#[test]
 fn a_window_that_missed_the_last_entries_gets_them() {
     let desk = Desk::new();
     let mut context = desk.open("default");
@@ -215,4 +252,71 @@ fn a_window_that_missed_the_last_entries_gets_them() {
     let context = desk.open("default");
     assert!(context.notes().iter().any(|note| note.contains("2 entries")), "{:?}", context.notes());
     assert_eq!(desk.read("contexts/default/transcript/active.jsonl"), log);
+}
+
+/// What is done to a context, by a number.
+fn act(desk: &Desk, context: &mut chibi::context::Context, number: u8, undoable: &mut Vec<Vec<u8>>) {
+    let file = desk.file("contexts/default/context.jsonl");
+    let window = || fs::read(&file).unwrap();
+    match number % 8 {
+        0 => {
+            let prompts =
+                context.window().iter().filter(|entry| entry.is_prompt()).map(|entry| entry.id.clone());
+            let keep = prompts.skip(usize::from(number / 8) % 4).collect();
+            undoable.push(window());
+            context.compact(&Compaction { keep, summary: number.to_string() }).unwrap();
+        }
+        1 => match undoable.pop() {
+            Some(before) => {
+                context.undo_compaction().unwrap();
+                assert!(window().starts_with(&before), "the window is not what it was");
+            }
+            None => assert!(context.undo_compaction().is_err()),
+        },
+        2 => {
+            if context.archive().unwrap() {
+                undoable.clear();
+            }
+        }
+        3 => {
+            let ids: Vec<_> = context.window().iter().map(|entry| entry.id.clone()).collect();
+            let _ = context.pin(&ids[usize::from(number / 8) % ids.len()]);
+        }
+        4 => {
+            context.set_document(Document::SystemPrompt, &"x".repeat(usize::from(number / 8))).unwrap();
+            // The window was written anew: what is restored is the same by its entries.
+            undoable.iter_mut().for_each(Vec::clear);
+        }
+        _ => drop(desk.exchange(context, &number.to_string())),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn whatever_is_done_to_a_window_is_what_the_log_tells(acts in proptest::collection::vec(any::<u8>(), 0..24), rotate in 1_u64..9) {
+        let desk = Desk::new();
+        let mut context = desk.rotating("default", rotate);
+        let mut undoable = Vec::new();
+        for number in acts {
+            act(&desk, &mut context, number, &mut undoable);
+            if number % 5 == 0 {
+                let window = context.window().to_vec();
+                drop(context);
+                context = desk.rotating("default", rotate);
+                prop_assert_eq!(context.window(), window);
+            }
+            prop_assert!(context.notes().is_empty(), "{:?}", context.notes());
+        }
+        let window = context.window().to_vec();
+        let log = transcript(context.reader());
+        prop_assert_eq!(log.iter().map(|entry| &entry.id).collect::<HashSet<_>>().len(), log.len());
+        drop(context);
+        fs::remove_file(desk.file("contexts/default/context.jsonl")).unwrap();
+        let again = desk.open("default");
+        let logged = |entries: &[Entry]| -> Vec<Entry> {
+            entries.iter().filter(|entry| entry.kind != EntryKind::SystemPrompt).cloned().collect()
+        };
+        prop_assert_eq!(logged(again.window()), logged(&window));
+    }
 }

@@ -92,21 +92,7 @@ fn an_export_has_every_entry_in_a_form_that_others_read() {
     );
 }
 
-const CLAUDE: &str = r##"
-{"type":"summary","summary":"Old title","leafUuid":"a2"}
-{"parentUuid":null,"isSidechain":false,"cwd":"/home/ada/project","sessionId":"s-1","type":"user","message":{"role":"user","content":"forget me"},"uuid":"u0","timestamp":"2026-01-01T00:00:00.000Z"}
-{"parentUuid":"u0","isSidechain":false,"type":"user","isMeta":true,"message":{"role":"user","content":"Caveat: generated"},"uuid":"m1","timestamp":"2026-01-01T00:00:01.000Z"}
-{"parentUuid":null,"logicalParentUuid":"m1","type":"system","subtype":"compact_boundary","content":"Conversation compacted","uuid":"c1","timestamp":"2026-01-01T00:01:00.000Z"}
-{"parentUuid":"c1","isSidechain":false,"type":"user","isCompactSummary":true,"message":{"role":"user","content":"They greeted."},"uuid":"c2","timestamp":"2026-01-01T00:01:01.000Z"}
-{"parentUuid":"c2","isSidechain":false,"type":"user","message":{"role":"user","content":[{"type":"text","text":"list files"}]},"uuid":"u1","timestamp":"2026-01-01T00:02:00.000Z"}
-{"parentUuid":"u1","isSidechain":true,"type":"assistant","message":{"id":"x","role":"assistant","content":[{"type":"text","text":"side"}]},"uuid":"side","timestamp":"2026-01-01T00:02:00.500Z"}
-{"parentUuid":"u1","isSidechain":false,"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"sig=="}]},"uuid":"a1","timestamp":"2026-01-01T00:02:01.000Z"}
-{"parentUuid":"a1","isSidechain":false,"type":"assistant","message":{"id":"msg_1","role":"assistant","content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"ls"}}]},"uuid":"a2","timestamp":"2026-01-01T00:02:02.000Z"}
-{"parentUuid":"a2","isSidechain":false,"type":"user","message":{"role":"user","content":[{"tool_use_id":"toolu_1","type":"tool_result","content":[{"type":"text","text":"a.txt"}],"is_error":false}]},"uuid":"r1","timestamp":"2026-01-01T00:02:03.000Z"}
-not json
-{"parentUuid":"r1","isSidechain":false,"type":"assistant","message":{"id":"msg_2","role":"assistant","content":[{"type":"text","text":"One file."}]},"uuid":"a3","timestamp":"2026-01-01T00:02:04.000Z"}
-{"type":"file-history-snapshot","messageId":"z"}
-"##;
+const CLAUDE: &str = include_str!("../corpus/sessions/claude.jsonl");
 
 #[test]
 fn a_session_of_claude_code_becomes_a_context() {
@@ -133,17 +119,7 @@ fn a_session_of_claude_code_becomes_a_context() {
     assert_eq!(loaded.history.exchanges()[0].answer().as_deref(), Some("One file."));
 }
 
-const CODEX: &str = r##"
-{"timestamp":"2026-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"c-1","cwd":"/src","originator":"codex_cli"}}
-{"timestamp":"2026-01-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<environment_context>\nx"}]}}
-{"timestamp":"2026-01-01T00:00:02.000Z","type":"event_msg","payload":{"type":"user_message","message":"run tests"}}
-{"timestamp":"2026-01-01T00:00:02.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"run tests"}]}}
-{"timestamp":"2026-01-01T00:00:03.000Z","type":"response_item","payload":{"type":"reasoning","summary":[],"encrypted_content":"zzz"}}
-{"timestamp":"2026-01-01T00:00:04.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Running."}]}}
-{"timestamp":"2026-01-01T00:00:05.000Z","type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"make\"]}","call_id":"call_1"}}
-{"timestamp":"2026-01-01T00:00:06.000Z","type":"response_item","payload":{"type":"function_call_output","call_id":"call_1","output":"{\"output\":\"2 failed\",\"metadata\":{\"exit_code\":1}}"}}
-{"timestamp":"2026-01-01T00:00:07.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two fail."}]}}
-"##;
+const CODEX: &str = include_str!("../corpus/sessions/codex.jsonl");
 
 #[test]
 fn a_session_of_codex_becomes_a_context() {

@@ -104,3 +104,24 @@ fn a_second_writer_is_refused_and_a_reader_is_not() {
     assert!(matches!(second, Err(ContextError::Locked { .. })));
     assert_eq!(desk.reader("default").window().unwrap().len(), 3);
 }
+
+/// The transcript is what counts: a window that cannot be written is no reason to refuse an entry, and has no gap later.
+#[test]
+fn a_window_that_could_not_be_written_has_no_gap_when_it_can() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    desk.exchange(&mut context, "one");
+    let file = desk.file("contexts/default/context.jsonl");
+    let kept = fs::read(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    desk.exchange(&mut context, "two");
+    assert!(!context.notes().is_empty());
+    fs::remove_dir(&file).unwrap();
+    fs::write(&file, kept).unwrap();
+    desk.exchange(&mut context, "three");
+    let window = context.window().to_vec();
+    assert_eq!(window.len(), 7);
+    drop(context);
+    assert_eq!(desk.open("default").window(), window);
+}

@@ -245,3 +245,36 @@ fn costs_are_counted_by_context_and_day() {
     let by_day = usage::totals(&all, |spending| spending.timestamp / 86_400);
     assert_eq!(by_day.values().map(|total| total.usage.input).collect::<Vec<_>>(), [1, 6]);
 }
+
+#[test]
+fn a_file_or_a_dangling_link_in_a_context_s_place_is_an_error_and_not_a_hang() {
+    let desk = Desk::new();
+    desk.write("contexts/file", "x");
+    std::os::unix::fs::symlink("/nowhere/at/all", desk.file("contexts/link")).unwrap();
+    for odd in ["file", "link"] {
+        assert!(chibi::context::Context::open(&desk.chibi, &name(odd), Wait::No).is_err());
+        assert!(Reader::open(&desk.chibi, &name(odd)).is_err());
+    }
+    assert_eq!(desk.read("contexts/file"), "x");
+}
+
+#[test]
+fn documents_that_are_no_text_are_shown_as_far_as_they_are() {
+    let desk = Desk::new();
+    drop(desk.open("default"));
+    desk.write("contexts/default/goals.md", b"g\xffoals");
+    assert_eq!(desk.reader("default").document(Document::Goals).unwrap().unwrap(), "g\u{fffd}oals");
+    desk.write("contexts/default/context_meta.json", b"\xff");
+    assert_eq!(desk.reader("default").meta().unwrap(), None);
+    assert!(desk.open("default").reader().meta().unwrap().is_some());
+}
+
+#[test]
+fn an_unreadable_home_is_an_error_that_names_the_place() {
+    let desk = Desk::new();
+    drop(desk.open("default"));
+    fs::remove_file(desk.file("contexts/default/transcript/active.jsonl")).unwrap();
+    fs::create_dir(desk.file("contexts/default/transcript/active.jsonl")).unwrap();
+    let error = chibi::context::Context::open(&desk.chibi, &name("default"), Wait::No).unwrap_err();
+    assert!(error.to_string().contains("active.jsonl"), "{error}");
+}

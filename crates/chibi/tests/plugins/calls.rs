@@ -102,6 +102,20 @@ fn a_failure_is_told_with_what_was_printed_on_both_streams() {
 }
 
 #[test]
+fn an_attached_tool_can_ask_the_person() {
+    let bench = Bench::new();
+    bench.bash("ask", schema("ask", json!({})), "readlink /proc/$$/fd/0 /proc/$$/fd/2; echo talk >&2");
+    bench.bash("new", schema("new", json!({"protocol": "stdin"})), "cat; readlink /proc/$$/fd/2");
+    let ours = |fd: u8| std::fs::read_link(format!("/proc/self/fd/{fd}")).unwrap().display().to_string();
+    let plugins = bench.load().attached();
+    let called = call(&plugins, "ask", json!({}));
+    assert_eq!(called.output.content, format!("{}\n{}\n", ours(0), ours(2)));
+    assert_eq!(called.said, "");
+    assert_eq!(done(&plugins, "new", json!({"x": 1})), format!("{{\"x\":1}}{}\n", ours(2)));
+    assert_eq!(call(&bench.load(), "ask", json!({})).said, "talk\n", "unless nobody is there");
+}
+
+#[test]
 fn a_plugin_that_vanished_since_it_was_asked_is_a_tool_error() {
     let bench = Bench::new();
     let path = bench.bash("gone", schema("gone", json!({})), "");

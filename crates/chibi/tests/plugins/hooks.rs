@@ -89,6 +89,16 @@ fn a_guard_that_crashes_hangs_or_talks_nonsense_blocks() {
 }
 
 #[test]
+fn an_attached_hook_can_talk_to_the_person_but_not_read_our_input() {
+    let bench = Bench::new();
+    let body = "echo \"{\\\"in\\\": \\\"$(cat)\\\", \\\"err\\\": \\\"$(readlink /proc/$$/fd/2)\\\"}\"";
+    bench.bash("ask", schema("ask", json!({"hooks": ["on_end"]})), body);
+    let fired = fire(&bench.load().attached(), Event::OnEnd { current_context: "c" });
+    let ours = std::fs::read_link("/proc/self/fd/2").unwrap();
+    assert_eq!(fired.answers[0].value, json!({"in": "", "err": ours.display().to_string()}));
+}
+
+#[test]
 fn a_guard_that_is_content_lets_pass_and_one_that_is_not_says_why() {
     let bench = Bench::new();
     let guard = json!({"hooks": ["pre_tool"], "guard": true, "protocol": "stdin"});

@@ -207,8 +207,8 @@ impl Tree {
     fn end_group(&self) -> Vec<u32> {
         let Some(group) = pid(self.root).filter(|_| !self.reaped) else { return Vec::new() };
         for signal in [Signal::TERM, Signal::KILL] {
-            // An error means that nobody is left in it.
-            let _ = kill_process_group(group, signal);
+            // An error means that nobody is left in it, or that the root shares our group.
+            let _ = kill_process_group(group, signal).or_else(|_| kill_process(group, signal));
             let asked = Instant::now();
             while asked.elapsed() < POLITE && test_kill_process_group(group).is_ok() {
                 pause();

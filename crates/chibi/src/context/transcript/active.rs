@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub(super) struct Active {
 /// What is known of the first `bytes` of the file. Only a shortcut: without it the lines are counted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Tally {
+    /// Which file it is of: the next active partition is another.
+    inode: u64,
     bytes: u64,
     entries: u64,
     /// When the first entry was written.
@@ -41,9 +43,10 @@ impl Active {
         // The journal heals the end; our own handle writes many lines at once, which a journal does not.
         let (_, dropped) = Journal::open(path, Durability::Fsync)?;
         let file = OpenOptions::new().read(true).append(true).mode(0o600).open(path).at("open", path)?;
-        let length = file.metadata().at("look at", path)?.len();
+        let (length, inode) = file.metadata().map(|file| (file.len(), file.ino())).at("look at", path)?;
         let known = read_text(&tally_file(path))?.and_then(|text| serde_json::from_str(&text).ok());
-        let known = known.filter(|tally: &Tally| tally.bytes <= length).unwrap_or_default();
+        let known = known.filter(|tally: &Tally| tally.inode == inode && tally.bytes <= length);
+        let known = known.unwrap_or(Tally { inode, ..Tally::default() });
         let tally = known.complete(&file, length).at("read", path)?;
         Ok((Active { file, path: path.to_owned(), tally, noted: known.bytes }, dropped))
     }
@@ -82,7 +85,7 @@ impl Active {
     }
 
     pub(super) fn is_due(&self, policy: &Policy, now: u64) -> bool {
-        let Tally { bytes, entries, first } = self.tally;
+        let Tally { bytes, entries, first, .. } = self.tally;
         let old = first.is_some_and(|first| now.saturating_sub(first) >= policy.max_age_seconds);
         let heavy = policy.max_tokens.is_some_and(|most| kit::text::tokens(bytes) >= most);
         entries > 0 && (entries >= policy.max_entries || old || heavy)
@@ -122,4 +125,41 @@ impl Tally {
 
 fn tally_file(active: &Path) -> PathBuf {
     active.with_extension("tally")
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::Home;
+
+    use super::super::super::{EntryId, EntryKind};
+    use super::*;
+
+    fn entry(timestamp: u64) -> Entry {
+        let text = "x".repeat(100_000);
+        Entry::new(EntryId(timestamp.to_string()), timestamp, EntryKind::Message, "a", "b", &text)
+    }
+
+    #[test]
+    fn the_count_is_the_same_with_a_note_without_one_and_with_a_false_one() {
+        let home = Home::new();
+        let path = home.path().join("active.jsonl");
+        let mut active = Active::open(&path).unwrap().0;
+        for timestamp in 5..35 {
+            active.append(&[entry(timestamp)], Durability::Cached).unwrap();
+        }
+        let tally = active.tally;
+        assert_eq!((tally.entries, tally.first), (30, Some(5)));
+        let noted: Tally = serde_json::from_str(&home.read("active.tally")).unwrap();
+        assert!(noted.bytes < tally.bytes && noted.entries >= 20, "{noted:?}");
+        assert_eq!(Active::open(&path).unwrap().0.tally, tally);
+        let lying = [
+            Tally { bytes: 99_999_999_999, ..tally },
+            Tally { inode: 7, bytes: 10, entries: 3, first: Some(1) },
+        ];
+        let lying = lying.map(|tally| serde_json::to_string(&tally).unwrap());
+        for note in ["", "garbage", &lying[0], &lying[1]] {
+            home.write("active.tally", note);
+            assert_eq!(Active::open(&path).unwrap().0.tally, tally, "{note}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
-//! Reading a transcript from one end to the other, across its partitions. Lines that are no entries are skipped and told.
+//! Reading a transcript from one end to the other, across its partitions. Lines that are no entries are skipped.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use store::journal::{self, Lines};
 
@@ -28,7 +28,7 @@ impl Forwards {
             let Some((path, lines, number)) = &mut self.open else {
                 let Some(path) = self.files.next() else { return Ok(None) };
                 if !path.exists() && !path.ends_with("active.jsonl") {
-                    self.notes.push(missing(&path));
+                    self.notes.push(format!("the partition `{}` is missing", path.display()));
                 }
                 let lines = journal::lines(&path, 0)?;
                 self.open = Some((path, lines, 0));
@@ -64,36 +64,26 @@ pub(crate) struct Backwards {
     files: Option<Vec<PathBuf>>,
     open: Option<(PathBuf, LinesBackwards)>,
     started: bool,
-    pub(crate) notes: Vec<String>,
 }
 
 impl Backwards {
     pub(super) fn new(transcript: Transcript) -> Backwards {
-        Backwards { transcript, files: None, open: None, started: false, notes: Vec::new() }
+        Backwards { transcript, files: None, open: None, started: false }
     }
 
     fn entry(&mut self) -> Result<Option<Entry>, ContextError> {
         loop {
             let Some((path, lines)) = &mut self.open else {
                 let Some(path) = self.next_file()? else { return Ok(None) };
-                match found(LinesBackwards::open(&path)).at("read", &path)? {
-                    Some(lines) => self.open = Some((path, lines)),
-                    None if path.ends_with("active.jsonl") => {}
-                    None => self.notes.push(missing(&path)),
-                }
+                self.open = found(LinesBackwards::open(&path)).at("read", &path)?.map(|lines| (path, lines));
                 continue;
             };
-            let Some((offset, line)) = lines.next().transpose().at("read", path)? else {
+            let Some((_, line)) = lines.next().transpose().at("read", path)? else {
                 self.open = None;
                 continue;
             };
-            match Entry::parse(&line) {
-                Some(entry) => return Ok(Some(entry)),
-                None if line.trim_ascii().is_empty() => {}
-                None => {
-                    self.notes
-                        .push(format!("{}: skipping what is no entry at byte {offset}", path.display()));
-                }
+            if let Some(entry) = Entry::parse(&line) {
+                return Ok(Some(entry));
             }
         }
     }
@@ -115,8 +105,4 @@ impl Iterator for Backwards {
     fn next(&mut self) -> Option<Self::Item> {
         self.entry().transpose()
     }
-}
-
-fn missing(path: &Path) -> String {
-    format!("the partition `{}` is missing", path.display())
 }

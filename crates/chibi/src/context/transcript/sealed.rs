@@ -3,6 +3,8 @@
 
 const VERSION: u8 = 1;
 const HEAD: usize = 8;
+/// How many bytes a seal adds.
+pub(super) const AROUND: usize = HEAD + 8;
 
 pub(super) fn seal(magic: [u8; 4], payload: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(HEAD + payload.len() + 8);
@@ -21,6 +23,19 @@ pub(super) fn unseal(magic: [u8; 4], sealed: &[u8]) -> Option<&[u8]> {
         .then_some(payload)
 }
 
+/// A part of a file with its checksum behind it, which also knows which part it is.
+pub(super) fn checked(kind: u8, number: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut part = bytes.to_vec();
+    part.extend((checksum(bytes) ^ mix(u64::from(kind) << 32 ^ number as u64)).to_le_bytes());
+    part
+}
+
+pub(super) fn verified(kind: u8, number: usize, part: &[u8]) -> Option<&[u8]> {
+    let (bytes, sum) = part.split_last_chunk::<8>()?;
+    (checksum(bytes) ^ mix(u64::from(kind) << 32 ^ number as u64) == u64::from_le_bytes(*sum))
+        .then_some(bytes)
+}
+
 /// A stable 64-bit hash of a word; what `kind` says keeps ids and words apart.
 pub(super) fn hash(kind: u8, word: &[u8]) -> u64 {
     let fnv = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
@@ -34,7 +49,7 @@ pub(super) fn mix(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// Four sums side by side: a filter file of some megabytes is checked at every search.
+/// Four sums side by side, which processors do at once.
 fn checksum(bytes: &[u8]) -> u64 {
     let mut sums = [1_u64, 2, 3, 4];
     let (pieces, rest) = bytes.as_chunks::<32>();

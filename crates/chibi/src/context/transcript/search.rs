@@ -1,25 +1,27 @@
 //! Finding entries by their words or their id, newest first. Filters and indexes only say where to look: every entry is
 //! looked at before it is believed, and a partition without them is read. What is read so gets them.
 
-use std::collections::{HashMap, HashSet};
-use std::fs::{self, File};
+use std::collections::HashSet;
+use std::fs::File;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
+use rustix::fs::{AtFlags, Mode, OFlags};
 use store::{Durability, journal, replace};
 
 use super::super::fault::{At, found};
 use super::super::words::{self, Query};
 use super::super::{ContextError, Entry, EntryId};
 use super::backwards::LinesBackwards;
-use super::filter::{self, Filter, Packed};
+use super::filter::{self, Filter, GROUP, Slab};
 use super::index::{Builder, Index};
 use super::manifest::{Listed, stem};
 use super::sealed::hash;
 use super::{Filters, Transcript};
 
-/// Common words are found in the newest partitions: so many are looked at before the filters are loaded.
+/// So many partitions are looked at before any filter.
 const UNFILTERED: usize = 3;
 const WORD: u8 = 0;
 const ID: u8 = 1;
@@ -57,61 +59,84 @@ impl Transcript {
             return Ok(hits.entries);
         }
         let (manifest, _) = self.manifest()?;
-        let mut newest = manifest.partitions.iter().rev();
-        let terms = wanted.terms();
-        for listed in newest.by_ref().take(UNFILTERED) {
-            self.look(listed, wanted, &terms, filters, &mut hits)?;
-        }
-        if !hits.are_enough() && newest.len() > 0 {
-            let packed = match filters {
-                Filters::Consult => Packed::load(&self.pack_file()).at("read", &self.pack_file())?,
-                Filters::Ignore => Packed::default(),
-            };
-            let known = packed.filters();
-            for listed in newest.filter(|listed| self.may_have(&known, listed, &terms)) {
-                self.look(listed, wanted, &terms, filters, &mut hits)?;
-                if hits.are_enough() {
-                    break;
-                }
+        let Some(shelf) = Shelf::open(&self.folder) else { return Ok(hits.entries) };
+        let hunt = Hunt { wanted, terms: wanted.terms(), filters, shelf };
+        let partitions = &manifest.partitions;
+        for (number, group) in partitions.chunks(GROUP).enumerate().rev() {
+            // Common words are found in the newest partitions, before any slab is opened.
+            let is_newest = (number + 1) * GROUP >= partitions.len();
+            self.search_group(number, group, is_newest, &hunt, &mut hits)?;
+            if hits.are_enough() {
+                break;
             }
         }
         Ok(hits.entries)
     }
 
-    fn may_have(&self, known: &HashMap<&str, Filter<'_>>, listed: &Listed, terms: &[u64]) -> bool {
-        let filter = stem(&listed.file).and_then(|stem| known.get(stem));
-        filter.is_none_or(|filter| {
-            // A partition never changes; if one did, its filter means nothing.
-            filter.may_have(terms)
-                || fs::metadata(self.folder.join(&listed.file)).is_ok_and(|file| file.len() != filter.covers)
-        })
-    }
-
-    fn look(
+    fn search_group(
         &self,
-        listed: &Listed,
-        wanted: &Wanted<'_>,
-        terms: &[u64],
-        filters: Filters,
+        number: usize,
+        group: &[Listed],
+        is_newest: bool,
+        hunt: &Hunt<'_>,
         hits: &mut Hits,
     ) -> Result<(), ContextError> {
-        let path = self.folder.join(&listed.file);
-        let Some(file) = found(File::open(&path)).at("open", &path)? else { return Ok(()) };
-        let length = file.metadata().at("look at", &path)?.len();
-        let sealed = found(fs::read(path.with_extension("index"))).at("read", &path)?.unwrap_or_default();
-        let Some(index) = Index::read(&sealed).filter(|index| index.covers == length) else {
-            // Whoever cannot write them searches without them.
-            let _ = self.index(&path, filters);
-            return scan(&path, wanted, hits);
+        let unfiltered = if is_newest { UNFILTERED } else { 0 };
+        let mut newest = group.iter().enumerate().rev();
+        for (_, listed) in newest.by_ref().take(unfiltered) {
+            self.look(listed, hunt, hits)?;
+            if hits.are_enough() {
+                return Ok(());
+            }
+        }
+        let slab = match hunt.filters {
+            Filters::Consult if group.len() == GROUP => self.slab(number, group),
+            Filters::Consult | Filters::Ignore => None,
         };
-        for (start, end) in index.with_all(terms) {
-            if hits.are_enough() || start >= end {
+        let mask = slab.as_ref().and_then(|slab| Some((slab, slab.may_have(&hunt.terms)?)));
+        for (column, listed) in newest {
+            let Some(stem) = stem(&listed.file) else { continue };
+            let excluded = match (hunt.filters, mask) {
+                (Filters::Ignore, _) => None,
+                (Filters::Consult, Some((slab, mask))) => {
+                    (mask >> column & 1 == 0).then(|| slab.covers(column))
+                }
+                (Filters::Consult, None) => hunt.excluded_by_own(stem),
+            };
+            // A partition never changes; if one did, its filter means nothing.
+            if excluded.is_none_or(|covers| hunt.shelf.length(stem) != Some(covers)) {
+                self.look(listed, hunt, hits)?;
+                if hits.are_enough() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&self, listed: &Listed, hunt: &Hunt<'_>, hits: &mut Hits) -> Result<(), ContextError> {
+        let path = self.folder.join(&listed.file);
+        let Some(stem) = stem(&listed.file) else { return Ok(()) };
+        let Some(length) = hunt.shelf.length(stem) else { return Ok(()) };
+        let index =
+            hunt.shelf.file(stem, "index").and_then(Index::read).filter(|index| index.covers == length);
+        let Some(spans) = index.and_then(|index| index.with_all(&hunt.terms)) else {
+            // Whoever cannot write them searches without them.
+            let _ = self.index(&path, hunt.filters);
+            return scan(&path, hunt.wanted, hits);
+        };
+        if spans.is_empty() {
+            return Ok(());
+        }
+        let file = File::open(&path).at("open", &path)?;
+        for (start, end) in spans {
+            if hits.are_enough() {
                 break;
             }
-            let mut line = vec![0; (end - start) as usize];
+            let mut line = vec![0; end.saturating_sub(start) as usize];
             file.read_exact_at(&mut line, start).at("read", &path)?;
             let whole = memchr::memchr(b'\n', &line).unwrap_or(line.len());
-            hits.look_at(&line[..whole], wanted);
+            hits.look_at(&line[..whole], hunt.wanted);
         }
         Ok(())
     }
@@ -132,15 +157,62 @@ impl Transcript {
         if filters == Filters::Ignore {
             return Ok(None);
         }
-        let (path, bloom) = (partition.with_extension("bloom"), filter::build(&terms, covers));
-        replace(&path, &bloom, Durability::Cached)?;
-        let stem = partition.file_stem().unwrap_or_default().to_string_lossy();
-        filter::pack(&self.pack_file(), &stem, &bloom).at("append to", &self.pack_file())?;
+        let path = partition.with_extension("bloom");
+        replace(&path, &filter::build(&terms, covers), Durability::Cached)?;
         Ok(Some(path))
     }
 
-    fn pack_file(&self) -> PathBuf {
-        self.folder.join("filters.pack")
+    /// The slab of a full group. One that is not there is made, if its filters are.
+    pub(super) fn slab(&self, number: usize, group: &[Listed]) -> Option<Slab> {
+        let path = self.folder.join(format!("filters-{number}.slab"));
+        let stems = || group.iter().map(|listed| stem(&listed.file).unwrap_or_default());
+        let kept = File::open(&path).ok().and_then(Slab::read);
+        if let Some(slab) = kept.filter(|slab| slab.is_of(stems())) {
+            return Some(slab);
+        }
+        let shelf = Shelf::open(&self.folder)?;
+        let filter = |stem| Some((stem, shelf.file(stem, "bloom").and_then(Filter::read)?));
+        let filters: Vec<(&str, Filter)> = stems().map(filter).collect::<Option<_>>()?;
+        replace(&path, &filter::slab(&filters)?, Durability::Cached).ok()?;
+        File::open(&path).ok().and_then(Slab::read)
+    }
+}
+
+/// What is looked for, and how and where.
+struct Hunt<'a> {
+    wanted: &'a Wanted<'a>,
+    terms: Vec<u64>,
+    filters: Filters,
+    shelf: Shelf,
+}
+
+impl Hunt<'_> {
+    /// If the filter of a partition excludes it: how long the partition was then.
+    fn excluded_by_own(&self, stem: &str) -> Option<u64> {
+        let filter = self.shelf.file(stem, "bloom").and_then(Filter::read)?;
+        (filter.may_have(&self.terms) == Some(false)).then_some(filter.covers)
+    }
+}
+
+/// The folder of the partitions, open: to find a thousand files by their whole paths takes longer than to ask them.
+struct Shelf(OwnedFd);
+
+impl Shelf {
+    /// None without one: then there are no partitions.
+    fn open(transcript: &Path) -> Option<Shelf> {
+        let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+        rustix::fs::open(transcript.join("partitions"), flags, Mode::empty()).ok().map(Shelf)
+    }
+
+    fn file(&self, stem: &str, ending: &str) -> Option<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        rustix::fs::openat(&self.0, format!("{stem}.{ending}"), flags, Mode::empty()).ok().map(File::from)
+    }
+
+    /// How long the partition is; None if it is gone.
+    fn length(&self, stem: &str) -> Option<u64> {
+        let found = rustix::fs::statat(&self.0, format!("{stem}.jsonl"), AtFlags::empty()).ok()?;
+        u64::try_from(found.st_size).ok()
     }
 }
 
@@ -204,17 +276,20 @@ fn scan(path: &Path, wanted: &Wanted<'_>, hits: &mut Hits) -> Result<(), Context
 }
 
 /// Tells most lines that cannot be meant by their bytes, without parsing them.
-struct Sieve<'a> {
-    needles: Vec<Finder<'a>>,
+struct Sieve {
+    needles: Vec<Finder<'static>>,
     escape: Finder<'static>,
     lower: Vec<u8>,
 }
 
-impl<'a> Sieve<'a> {
-    fn new(wanted: &'a Wanted<'_>) -> Sieve<'a> {
+impl Sieve {
+    fn new(wanted: &Wanted<'_>) -> Sieve {
+        let finder = |word: &str| Finder::new(&word.to_ascii_lowercase()).into_owned();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let needles = match wanted {
-            Wanted::Words(query) => query.words().iter().map(Finder::new).collect(),
-            // Ids of others may be written in ways that only a parser knows.
+            Wanted::Words(query) => query.words().iter().map(|word| finder(word)).collect(),
+            Wanted::Id(id) if id.0.chars().all(is_plain) => vec![finder(&id.0)],
+            // May be written in ways that only a parser knows.
             Wanted::Id(_) => Vec::new(),
         };
         Sieve { needles, escape: Finder::new("\\u"), lower: Vec::new() }
