@@ -8,6 +8,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
 use agent::undo::{Restored, Undo, tidy};
+use kit::process::Cancel;
 use llm::CallId;
 use serde_json::json;
 
@@ -132,6 +133,27 @@ fn a_link_that_took_a_files_place_is_not_written_through() {
     assert_eq!(names(&shop, &restored), [] as [&str; 0]);
     assert_eq!(restored.not.len(), 2, "{restored:?}");
     assert_eq!(fs::read_to_string(outside).unwrap(), "new\n");
+}
+
+#[test]
+fn what_there_was_no_time_for_is_named_and_kept_before_the_next_command() {
+    let shop = Shop::new();
+    shop.write("a", "1\n");
+    let hurried = Cancel::default();
+    hurried.cancel();
+    let change = |call: &str, text: &str, cancel: &Cancel| {
+        let mut undo = shop.workshop.undo().unwrap();
+        undo.before_command(cancel);
+        fs::remove_file(shop.file("a")).unwrap();
+        shop.write("a", text);
+        assert_eq!(undo.after_command(&CallId(call.to_owned())), 1);
+    };
+    change("one", "2\n", &hurried);
+    change("two", "3\n", &Cancel::default());
+    assert_eq!(undo(&shop, &["two"]).restored.len(), 1);
+    let restored = undo(&shop, &["one"]);
+    assert_eq!(restored.not[0].1, "its old version was not kept: there was no time to keep it");
+    assert_eq!(shop.text("a"), "2\n");
 }
 
 #[test]
