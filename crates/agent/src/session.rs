@@ -33,6 +33,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// Says what is at hand, and what is not as it should be.
+    pub(crate) fn introduce(&mut self, warnings: &[String]) {
+        let Desk { voice, keep, asks, .. } = &mut self.desk;
+        voice.show(&Shown::Opened { context: keep.name(), model: &asks.model });
+        warnings.iter().for_each(|warning| voice.warn(warning));
+    }
+
     /// Runs a turn from a prompt to its end. The error is what the user should be told; the conversation can go on.
     pub(crate) fn prompt(&mut self, text: String) -> Result<(), Failure> {
         let id = self.desk.keep.fresh_id();
@@ -65,6 +72,7 @@ impl Session {
             Ok(finished) => (finished, None),
             Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
         };
+        self.interrupt.rest();
         self.history = finished.history;
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
@@ -95,7 +103,9 @@ impl Session {
         }
         self.desk.cancel = self.interrupt.turn();
         let count = ids.len();
-        let staged = self.desk.summarise(&self.history, ids).map_err(failed)?;
+        let staged = self.desk.summarise(&self.history, ids);
+        self.interrupt.rest();
+        let staged = staged.map_err(failed)?;
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
         self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;

@@ -255,7 +255,7 @@ impl Voice {
                 text::plain(error),
                 seconds(left)
             ));
-        } else if matches!(self.manner, Manner::Screen(_)) {
+        } else if self.page().is_some_and(|page| page.colour) {
             self.say(&format!("\r\x1b[Ktrying again in {} s\r", seconds(left)));
         }
     }
@@ -308,7 +308,9 @@ impl Voice {
     /// Something to look at until the first words are there.
     fn wait(&mut self) {
         self.close_line();
-        if let Manner::Screen(page) = &self.manner {
+        if let Manner::Screen(page) = &self.manner
+            && page.colour
+        {
             let sign = page.dim("…");
             self.say(&sign);
             self.waiting = true;
