@@ -242,7 +242,7 @@ mod tests {
             let mut out: String = pieces.iter().map(|piece| markdown.push(piece)).collect();
             out.push_str(&markdown.finish());
             prop_assert!(!out.chars().any(|c| c.is_control() && c != '\n'));
-            let words = |text: &str| text.chars().filter(|c| c.is_ascii_lowercase()).count();
+            let words = |text: &str| text.chars().filter(char::is_ascii_lowercase).count();
             prop_assert!(words(&out) <= words(&pieces.concat()));
         }
     }
