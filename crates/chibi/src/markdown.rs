@@ -1,5 +1,5 @@
-//! Markdown for a terminal, as it comes in: a paragraph is shown when it is complete, a line of code at once. Knows no
-//! conversation and no stream; whoever has no terminal writes the text as it is.
+//! Markdown for a terminal, as it comes in: a line is shown when nothing that follows can change it. Knows no conversation
+//! and no stream; whoever has no terminal writes the text as it is.
 
 mod block;
 
@@ -12,6 +12,9 @@ pub struct Look {
     pub colour: bool,
 }
 
+/// A block that is longer is shown when it is complete.
+const LONGEST: usize = 8 << 10;
+
 /// Takes text in any pieces; what it gives does not depend on how they were cut.
 #[derive(Debug)]
 pub struct Markdown {
@@ -20,6 +23,8 @@ pub struct Markdown {
     line: String,
     /// Lines of the block that is not complete.
     block: String,
+    /// How many lines of it, as they are shown, were.
+    given: usize,
     /// What opened the code that we are in.
     fence: Option<String>,
     /// Something was shown, and the next block stands apart from it.
@@ -28,7 +33,7 @@ pub struct Markdown {
 
 impl Markdown {
     pub fn new(look: Look) -> Markdown {
-        Markdown { look, line: String::new(), block: String::new(), fence: None, shown: false }
+        Markdown { look, line: String::new(), block: String::new(), given: 0, fence: None, shown: false }
     }
 
     /// What can be shown now.
@@ -41,6 +46,7 @@ impl Markdown {
                 self.take(&line, &mut out);
             }
         }
+        self.give_what_is_sure(&mut out);
         out
     }
 
@@ -80,11 +86,40 @@ impl Markdown {
 
     fn flush(&mut self, out: &mut String) {
         let text = std::mem::take(&mut self.block);
-        if text.trim().is_empty() {
+        if !text.trim().is_empty() {
+            let rendered = Block::render(&text, self.look);
+            self.give(rendered.lines(), out);
+        }
+        self.given = 0;
+    }
+
+    /// All lines of the block but the last, which may still grow.
+    fn give_what_is_sure(&mut self, out: &mut String) {
+        let so_far = format!("{}{}", self.block, self.line);
+        // It is read again with every piece that comes.
+        if so_far.len() > LONGEST
+            || self.fence.is_some()
+            || opening(&self.line).is_some()
+            || !is_settled(&so_far)
+        {
             return;
         }
-        self.part(out);
-        out.push_str(&Block::render(&text, self.look));
+        let rendered = Block::render(&so_far, self.look);
+        let lines: Vec<&str> = rendered.lines().collect();
+        let sure = lines.len().saturating_sub(1);
+        self.give(lines.into_iter().take(sure), out);
+    }
+
+    /// Those of the block's lines that were not shown.
+    fn give<'a>(&mut self, lines: impl Iterator<Item = &'a str>, out: &mut String) {
+        for line in lines.skip(self.given).collect::<Vec<_>>() {
+            if self.given == 0 {
+                self.part(out);
+            }
+            out.push_str(line);
+            out.push('\n');
+            self.given += 1;
+        }
     }
 
     fn part(&mut self, out: &mut String) {
@@ -92,6 +127,21 @@ impl Markdown {
             out.push('\n');
         }
     }
+}
+
+/// Whether every mark that was opened is closed again, and nothing is a table: then what follows changes only the end.
+fn is_settled(text: &str) -> bool {
+    let count = |mark: char| text.chars().filter(|c| *c == mark).count();
+    let even = |mark: char| {
+        let doubles = text.matches(&*String::from_iter([mark, mark])).count();
+        doubles.is_multiple_of(2) && (count(mark) - 2 * doubles).is_multiple_of(2)
+    };
+    let paired = ['*', '_', '`', '~'].into_iter().all(even);
+    paired
+        && count('[') == count(']')
+        && count('(') == count(')')
+        && count('|') == 0
+        && count('<') == count('>')
 }
 
 /// The marks with which a block of code begins. Indented ones belong to a list, and are read with it.
@@ -103,6 +153,8 @@ fn opening(line: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const PLAIN: Look = Look { width: 30, colour: false };
@@ -133,6 +185,16 @@ mod tests {
         );
         assert_eq!(markdown.push("\n```\nafter"), "    x\n");
         assert_eq!(markdown.finish(), "\nafter\n");
+    }
+
+    #[test]
+    fn a_long_paragraph_is_shown_line_by_line() {
+        let mut markdown = Markdown::new(PLAIN);
+        assert_eq!(markdown.push("One two three four five six"), "");
+        assert_eq!(markdown.push(" seven eight **nine"), "", "a mark is open");
+        assert_eq!(markdown.push("** ten"), "One two three four five six\n");
+        assert_eq!(markdown.push("\n\nnext"), "seven eight nine ten\n");
+        assert_eq!(markdown.finish(), "\nnext\n");
     }
 
     #[test]
@@ -167,6 +229,21 @@ mod tests {
                 .collect();
             out.push_str(&markdown.finish());
             assert_eq!(out, whole, "{size}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_in_whatever_pieces_there_is_an_end_and_no_escape(
+            pieces in prop::collection::vec("[a-z*_`~|<>()\\[\\]#>\\-0-9. \n\u{1b}é日]{0,12}", 0..40),
+            width in 0_usize..100,
+        ) {
+            let mut markdown = Markdown::new(Look { width, colour: false });
+            let mut out: String = pieces.iter().map(|piece| markdown.push(piece)).collect();
+            out.push_str(&markdown.finish());
+            prop_assert!(!out.chars().any(|c| c.is_control() && c != '\n'));
+            let words = |text: &str| text.chars().filter(char::is_ascii_lowercase).count();
+            prop_assert!(words(&out) <= words(&pieces.concat()));
         }
     }
 }

@@ -5,6 +5,8 @@
     reason = "a test: writes plain files, starts children, fails by panicking"
 )]
 
+#[path = "context/again.rs"]
+mod again;
 #[path = "context/crash.rs"]
 mod crash;
 #[path = "context/cuts.rs"]
@@ -21,3 +23,5 @@ mod inherited;
 mod keeping;
 #[path = "context/life.rs"]
 mod life;
+#[path = "context/together.rs"]
+mod together;

@@ -12,11 +12,7 @@ impl ChibiHome {
     /// The new context has the window that `from` had when `at` was its last entry, and the same settings, goals and
     /// todos. Its transcript begins with that window.
     pub fn fork(&self, from: &Reader, at: &EntryId, name: &ContextName) -> Result<(), ContextError> {
-        if from.transcript().entry(at, Filters::Consult)?.is_none() {
-            return Err(ContextError::NoEntry { context: from.name().clone(), id: at.clone() });
-        }
-        let mut past = from.latest().skip_while(|entry| entry.as_ref().is_ok_and(|entry| entry.id != *at));
-        let then = window::rebuild(&mut past)?;
+        let then = window_at(from, at)?;
         let summary = match then.first() {
             Some(anchor) if anchor.kind == EntryKind::Compaction => {
                 anchor.metadata.summary().unwrap_or_default()
@@ -47,4 +43,17 @@ impl ChibiHome {
             }
         })
     }
+}
+
+/// The window of a context when this was its last entry.
+fn window_at(from: &Reader, at: &EntryId) -> Result<Vec<Entry>, ContextError> {
+    let missing = || ContextError::NoEntry { context: from.name().clone(), id: at.clone() };
+    let time = from.transcript().entry(at, Filters::Consult)?.ok_or_else(missing)?.timestamp;
+    let is_later = |entry: &Result<Entry, ContextError>| entry.as_ref().is_ok_and(|entry| entry.id != *at);
+    let mut near = from.transcript().backwards_until(time)?.skip_while(is_later).peekable();
+    if near.peek().is_some() {
+        return window::rebuild(near);
+    }
+    // A clock that was set back: then from the end.
+    window::rebuild(from.latest().skip_while(is_later))
 }

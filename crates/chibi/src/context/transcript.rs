@@ -82,6 +82,14 @@ impl Transcript {
         Backwards::new(self.clone())
     }
 
+    /// Like [`Transcript::backwards`], but the newest partitions that begin after `time` are passed over.
+    pub(super) fn backwards_until(&self, time: u64) -> Result<Backwards, ContextError> {
+        let (mut manifest, _) = self.manifest()?;
+        while manifest.partitions.pop_if(|listed| listed.start_ts > time).is_some() {}
+        let files = manifest.partitions.iter().map(|listed| self.folder.join(&listed.file)).collect();
+        Ok(Backwards::of(self.clone(), files))
+    }
+
     /// Oldest first, as far as they are there.
     fn partition_files(&self) -> Result<Vec<PathBuf>, ContextError> {
         let (manifest, _) = self.manifest()?;
@@ -137,7 +145,9 @@ impl Writer {
     }
 
     pub(super) fn is_empty(&self) -> Result<bool, ContextError> {
-        Ok(self.active.length() == 0 && self.transcript.partition_files()?.is_empty())
+        // There is a manifest from the first rotation on, and it may be long: to look at it is not to read it.
+        let was_rotated = self.transcript.folder.join("manifest.json").exists();
+        Ok(self.active.length() == 0 && !was_rotated && self.transcript.partition_files()?.is_empty())
     }
 
     /// Closes the active partition if it is time.

@@ -38,7 +38,7 @@ fn ctrl_c_ends_the_turn_and_leaves_a_history_that_can_be_used() {
     ]);
     let chibi = Chibi::asking(&server);
     let mut terminal = chibi.terminal(&["tell", "me"]);
-    // At a terminal a paragraph is shown when it is complete, so there is nothing to wait for but the request.
+    // At a terminal a line is shown when it is complete, so there is nothing to wait for but the request.
     assert!(testkit::until(PATIENCE, || server.requests().len() == 1));
     terminal.key(Key::Ctrl('c'));
     assert_eq!(terminal.exit_code(PATIENCE), 130);

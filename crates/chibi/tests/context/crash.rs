@@ -1,11 +1,9 @@
 //! Death at any moment of turns, rotations and compactions: what was reported is there, once, and the context opens.
 
 use std::collections::{HashMap, HashSet};
-use std::env;
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use chibi::context::{
     ChibiHome, Compaction, Context, ContextName, Document, Entry, EntryId, EntryKind, Ids, Policy, Query,
@@ -16,8 +14,8 @@ use rustix::time::{ClockId, clock_gettime};
 use testkit::hostile::small_disk;
 use testkit::{Crash, Home, Random};
 
-const FOLDER: &str = "CHIBI_TEST_FOLDER";
-const SEED: &str = "CHIBI_TEST_SEED";
+use crate::again;
+
 /// A child says this before each id of an entry that it was told is kept.
 const KEPT: &str = "kept ";
 const STEPS: usize = 14;
@@ -31,16 +29,8 @@ fn open(home: &ChibiHome) -> Context {
     context.with_policy(Policy { max_entries: 5, ..Policy::default() })
 }
 
-#[test]
-fn a_child_lives_until_it_is_killed() {
-    let random = (0..100).map(|seed| Random::new(seed).below(9)).collect::<HashSet<_>>();
-    assert_eq!(random.len(), 9, "every kind of step is taken");
-    if let (Some(folder), Ok(seed)) = (env::var_os(FOLDER), env::var(SEED)) {
-        live(&PathBuf::from(folder), Random::new(seed.parse().unwrap()));
-    }
-}
-
-fn live(folder: &Path, mut random: Random) {
+pub(crate) fn child_lives(folder: &Path, seed: u64) {
+    let mut random = Random::new(seed);
     let home = chibi(folder);
     let mut context = open(&home);
     for _ in 0..STEPS {
@@ -107,16 +97,12 @@ fn no_death_loses_what_was_reported_or_leaves_a_context_that_does_not_open() {
     let folder = home.path().join("chibi");
     let mut reported: HashSet<EntryId> = HashSet::new();
     let report = Crash::new(0xc41b).from_first_output().run(
-        |number| {
-            let mut child = Command::new(env::current_exe().unwrap());
-            child.args(["--exact", "crash::a_child_lives_until_it_is_killed", "--nocapture"]);
-            child.env(FOLDER, &folder).env(SEED, number.to_string());
-            child
-        },
+        |number| again::command("live", &folder, number),
         |attempt| {
             if attempt.killed_after.is_none() {
                 assert_eq!(attempt.output.code, 0, "{}", attempt.output.transcript());
             }
+            assert!(!attempt.output.stderr.contains("panicked"), "{}", attempt.output.transcript());
             let lines = attempt.output.stdout.lines();
             reported
                 .extend(lines.filter_map(|line| line.strip_prefix(KEPT)).map(|id| EntryId(id.to_owned())));

@@ -46,6 +46,26 @@ fn a_fork_goes_on_from_an_entry_and_leaves_the_other_as_it_is() {
 }
 
 #[test]
+fn a_fork_finds_its_entry_whatever_the_clock_did() {
+    let desk = Desk::new();
+    let mut context = desk.rotating("main", 4);
+    let mut ids = Vec::new();
+    for seconds in [0, 50, 100, 20, 70, 10, 120] {
+        desk.clock.set(1_767_225_600_000 + seconds * 1000);
+        ids.push((seconds, desk.exchange(&mut context, &seconds.to_string())));
+    }
+    for (number, (seconds, id)) in ids.iter().enumerate() {
+        let fork = name(&format!("fork-{number}"));
+        desk.chibi.fork(context.reader(), id, &fork).unwrap();
+        let window = desk.reader(fork.as_str()).window().unwrap();
+        assert_eq!(
+            (window.len(), window.last().unwrap().content.clone()),
+            (2 + 2 * number, seconds.to_string())
+        );
+    }
+}
+
+#[test]
 fn the_archive_for_people_grows_with_each_turn() {
     let desk = Desk::new();
     let mut context = desk.rotating("default", 2);

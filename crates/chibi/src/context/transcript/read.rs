@@ -71,6 +71,11 @@ impl Backwards {
         Backwards { transcript, files: None, open: None, started: false }
     }
 
+    /// Through these partitions, oldest first, instead of all.
+    pub(super) fn of(transcript: Transcript, files: Vec<PathBuf>) -> Backwards {
+        Backwards { files: Some(files), ..Backwards::new(transcript) }
+    }
+
     fn entry(&mut self) -> Result<Option<Entry>, ContextError> {
         loop {
             let Some((path, lines)) = &mut self.open else {
