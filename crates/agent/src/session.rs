@@ -76,6 +76,10 @@ impl Session {
         self.history = finished.history;
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
+        self.count_summaries();
+        if self.budget.cost.is_some() && self.total.requests > 0 && self.total.usage.cost.is_none() {
+            self.desk.voice.warn("nobody says what this model costs: `--max-usd` cannot hold it");
+        }
         self.desk.voice.show(&Shown::Ended { end: &finished.end, spent: &finished.spent });
         if let Some(error) = unkept {
             return Err(not_kept(&error));
@@ -105,6 +109,7 @@ impl Session {
         let count = ids.len();
         let staged = self.desk.summarise(&self.history, ids);
         self.interrupt.rest();
+        self.count_summaries();
         let staged = staged.map_err(failed)?;
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
@@ -154,6 +159,12 @@ impl Session {
         self.history = loaded.history;
         self.desk.began("clear");
         Ok(())
+    }
+
+    fn count_summaries(&mut self) {
+        for usage in std::mem::take(&mut self.desk.summaries) {
+            add(&mut self.total, &Spent { requests: 1, usage, ..Spent::default() });
+        }
     }
 
     /// What of the money is left.

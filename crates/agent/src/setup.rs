@@ -116,6 +116,7 @@ pub(crate) fn session(
         aside: Vec::new(),
         calls: BTreeMap::new(),
         compact: config.compact,
+        summaries: Vec::new(),
         went_on: false,
     };
     let mut session = Session {
