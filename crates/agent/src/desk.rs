@@ -11,7 +11,7 @@ use conversation::tools::{Output, Task};
 use conversation::turn::{Departure, Entry, Finale, Permit, Say, Turn};
 use kit::invocation::Clock;
 use kit::process::Cancel;
-use llm::{Block, Cache, CallId, Client, Message, Options, Request};
+use llm::{Block, Cache, CallId, Client, Message, Options, Request, Usage};
 
 use crate::eyes::Eyes;
 use crate::gate::{Gate, Remarks};
@@ -35,6 +35,8 @@ pub(crate) struct Desk {
     pub(crate) calls: BTreeMap<CallId, Task>,
     /// Whether what no longer fits is summed up.
     pub(crate) compact: bool,
+    /// What summaries cost that nobody has counted yet.
+    pub(crate) summaries: Vec<Usage>,
     /// A Stop hook has already made this turn go on.
     pub(crate) went_on: bool,
 }

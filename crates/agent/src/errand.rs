@@ -32,15 +32,15 @@ const TIME: Duration = Duration::from_secs(600);
 
 /// Runs errands. The workshop it belongs to is known once it is built.
 pub(crate) struct Errands {
-    pub(crate) client: Client,
-    pub(crate) asks: Asks,
-    pub(crate) clock: Clock,
-    pub(crate) opening: String,
-    pub(crate) place: OnceLock<Place>,
+    client: Client,
+    asks: Asks,
+    clock: Clock,
+    opening: String,
+    place: OnceLock<Place>,
 }
 
 /// Where errands are run.
-pub(crate) struct Place {
+struct Place {
     /// It owns us.
     workshop: Weak<Workshop>,
     hooks: Hooks,
@@ -48,6 +48,10 @@ pub(crate) struct Place {
 }
 
 impl Errands {
+    pub(crate) fn new(client: Client, asks: Asks, clock: Clock, opening: String) -> Errands {
+        Errands { client, asks, clock, opening, place: OnceLock::new() }
+    }
+
     pub(crate) fn settle(&self, workshop: &Arc<Workshop>, hooks: &Hooks, guard: &Arc<Mutex<Guard>>) {
         let place =
             Place { workshop: Arc::downgrade(workshop), hooks: hooks.clone(), guard: Arc::clone(guard) };

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use kit::invocation::Environment;
 use kit::{Exit, Failure, Places};
 use llm::provider::{Claim, ConfigFile, Layer, ResolveError, Resolved, resolve};
+use llm::retry::Wait;
 use llm::{Client, Error, Kind, Setup};
 
 use crate::cli;
@@ -46,13 +47,17 @@ pub(crate) fn client(
 /// Why there is no answer, and what would help.
 pub(crate) fn unanswered(error: &Error, spoken: &str) -> Failure {
     let failure = Failure::new("the model did not answer").because(error).exit_with(Exit::Provider);
+    let again = error.complaint().and_then(|complaint| complaint.advice.wait);
     let hint = match (error, error.complaint().map(|complaint| complaint.kind)) {
         (_, Some(Kind::Auth)) => {
             format!("set ANTHROPIC_API_KEY, or name the key in the file that `{spoken} config init` writes")
         }
         (_, Some(Kind::Billing)) => "look at the account's credit and spending limit".to_owned(),
         (_, Some(Kind::NotFound)) => format!("`{spoken} config show` says which model is asked, and where"),
-        (_, Some(Kind::RateLimited | Kind::Overloaded)) => format!("later: `{spoken} --continue`"),
+        (_, Some(Kind::RateLimited | Kind::Overloaded)) => match again {
+            Some(Wait::For(time)) => format!("in {} s: `{spoken} --continue`", time.as_secs()),
+            Some(Wait::Until(_)) | None => format!("later: `{spoken} --continue`"),
+        },
         (_, Some(Kind::ContextTooLong)) => "`/compact`, or a new conversation".to_owned(),
         (Error::Network { .. } | Error::Tls { .. }, _) => {
             format!("`{spoken} config show` says who is asked, and where")

@@ -6,7 +6,7 @@ mod wall;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,10 @@ impl Sandbox {
         let network = self.policy.network;
         let closed = Sandbox { policy: Policy { write: Vec::new(), network }, ..self.clone() };
         let target = scratch.join(format!("sandbox-test-{}", std::process::id()));
+        // Where we cannot write ourselves, a refusal says nothing.
+        if let Err(error) = File::create_new(&target).and_then(|_| fs::remove_file(&target)) {
+            return Report::broken(format!("cannot try it in {}: {error}", scratch.display()));
+        }
         let listener = TcpListener::bind(("127.0.0.1", 0));
         let port =
             listener.as_ref().ok().and_then(|listener| listener.local_addr().ok()).map_or(9, |at| at.port());

@@ -33,6 +33,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// Says what is at hand, and what is not as it should be.
+    pub(crate) fn introduce(&mut self, warnings: &[String]) {
+        let Desk { voice, keep, asks, .. } = &mut self.desk;
+        voice.show(&Shown::Opened { context: keep.name(), model: &asks.model });
+        warnings.iter().for_each(|warning| voice.warn(warning));
+    }
+
     /// Runs a turn from a prompt to its end. The error is what the user should be told; the conversation can go on.
     pub(crate) fn prompt(&mut self, text: String) -> Result<(), Failure> {
         let id = self.desk.keep.fresh_id();
@@ -65,9 +72,14 @@ impl Session {
             Ok(finished) => (finished, None),
             Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
         };
+        self.interrupt.rest();
         self.history = finished.history;
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
+        self.count_summaries();
+        if self.budget.cost.is_some() && self.total.requests > 0 && self.total.usage.cost.is_none() {
+            self.desk.voice.warn("nobody says what this model costs: `--max-usd` cannot hold it");
+        }
         self.desk.voice.show(&Shown::Ended { end: &finished.end, spent: &finished.spent });
         if let Some(error) = unkept {
             return Err(not_kept(&error));
@@ -95,7 +107,10 @@ impl Session {
         }
         self.desk.cancel = self.interrupt.turn();
         let count = ids.len();
-        let staged = self.desk.summarise(&self.history, ids).map_err(failed)?;
+        let staged = self.desk.summarise(&self.history, ids);
+        self.interrupt.rest();
+        self.count_summaries();
+        let staged = staged.map_err(failed)?;
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
         self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;
@@ -144,6 +159,12 @@ impl Session {
         self.history = loaded.history;
         self.desk.began("clear");
         Ok(())
+    }
+
+    fn count_summaries(&mut self) {
+        for usage in std::mem::take(&mut self.desk.summaries) {
+            add(&mut self.total, &Spent { requests: 1, usage, ..Spent::default() });
+        }
     }
 
     /// What of the money is left.

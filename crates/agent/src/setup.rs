@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use chibi::plugins::{Ground, Secrets};
 use chibi::servers::Servers;
@@ -33,7 +33,7 @@ use crate::session::Session;
 use crate::toolbox::Toolbox;
 use crate::tools::{Workshop, bash, code};
 use crate::undo::Undo;
-use crate::voice::{Manner, Shown, Voice};
+use crate::voice::{Manner, Voice};
 use crate::{prompt, provider};
 
 /// What is known of the world when a conversation starts.
@@ -81,7 +81,7 @@ pub(crate) fn sandbox(program: &Program, policy: Policy) -> Option<Sandbox> {
     program.exe.clone().map(|exe| Sandbox::new(exe, through, policy))
 }
 
-/// A conversation, ready for its first prompt.
+/// A conversation, ready for its first prompt. Takes our streams, if nothing fails.
 pub(crate) fn session(
     world: &World,
     talk: &Talk,
@@ -92,9 +92,8 @@ pub(crate) fn session(
     let config = config::load(&world.places)?;
     let resolved = provider::resolved(&talk.provider, &world.env, &world.places)?;
     let (client, mut warnings) = provider::client(&resolved, &world.env, &world.places)?;
-    warnings.extend(config.warnings.iter().cloned());
     let asks = Asks {
-        model: resolved.model.value.clone(),
+        model: resolved.model.value,
         system: prompt::SYSTEM.to_owned(),
         max_tokens: talk.max_tokens.unwrap_or(config.max_tokens),
     };
@@ -102,52 +101,25 @@ pub(crate) fn session(
     let home = keep::home(&world.env, &world.places, &world.clock);
     let (keep, loaded) =
         Keep::open(&home, &world.data(), &which(talk), world.project.root(), &asks.model, &opening)?;
-    for repair in &loaded.repairs {
-        warnings.push(repair.to_string());
-    }
-    let hooks = Hooks {
-        table: config.hooks.clone(),
-        session: keep.name().to_owned(),
-        transcript: keep.transcript(),
-        project: world.project.root().to_owned(),
-        env: world.env.clone(),
-    };
-    let guard = guard(world, talk, &config)?;
-    let errands = Arc::new(Errands {
-        client: client.clone(),
-        asks: asks.clone(),
-        clock: world.clock.clone(),
-        opening,
-        place: OnceLock::new(),
-    });
-    let workshop = Arc::new(workshop(world, talk, &config, keep.name(), Arc::clone(&errands))?);
-    errands.settle(&workshop, &hooks, &guard);
-    let servers = servers(world, &config, &workshop);
-    warnings.extend(
-        servers.warnings().into_iter().map(|told| format!("the server `{}`: {}", told.plugin, told.what)),
-    );
-    let tools = Toolbox::new(Arc::clone(&workshop), Some(servers), None)?;
-    // From here on nothing fails: whoever fails before needs them.
-    let take = |stream: &mut Box<dyn Write + Send>| std::mem::replace(stream, Box::new(io::sink()));
-    let (out, err) = (take(&mut invocation.stdout), take(&mut invocation.stderr));
-    let mut voice = Voice::new(out, err, manner, talk.verbose);
-    voice.show(&Shown::Opened { context: keep.name(), model: &asks.model });
-    warnings.iter().for_each(|warning| voice.warn(warning));
+    warnings.extend(config.warnings.iter().cloned().chain(loaded.repairs.iter().map(ToString::to_string)));
+    let errands = Errands::new(client.clone(), asks.clone(), world.clock.clone(), opening);
+    let (gate, tools) = equipped(world, talk, &config, &keep, errands, &mut warnings)?;
     let desk = Desk {
         client,
         asks,
         tools,
-        gate: Gate { hooks, workshop, guard },
+        gate,
         keep,
-        voice,
+        voice: voice(manner, talk, invocation),
         clock: world.clock.clone(),
         cancel: Cancel::default(),
         aside: Vec::new(),
-        calls: Default::default(),
+        calls: BTreeMap::new(),
         compact: config.compact,
+        summaries: Vec::new(),
         went_on: false,
     };
-    Ok(Session {
+    let mut session = Session {
         desk,
         history: loaded.history,
         limits: Limits { relief: Relief::Exchanges, ..Limits::default() },
@@ -156,7 +128,42 @@ pub(crate) fn session(
         total: Spent::default(),
         data: world.data(),
         spoken: world.program.spoken(),
-    })
+    };
+    session.introduce(&warnings);
+    Ok(session)
+}
+
+fn voice(manner: Manner, talk: &Talk, invocation: &mut Invocation) -> Voice {
+    let take = |stream: &mut Box<dyn Write + Send>| std::mem::replace(stream, Box::new(io::sink()));
+    let (out, err) = (take(&mut invocation.stdout), take(&mut invocation.stderr));
+    Voice::new(out, err, manner, talk.verbose)
+}
+
+/// The tools, and what stands before them.
+fn equipped(
+    world: &World,
+    talk: &Talk,
+    config: &Config,
+    keep: &Keep,
+    errands: Errands,
+    warnings: &mut Vec<String>,
+) -> Result<(Gate, Toolbox), Failure> {
+    let hooks = Hooks {
+        table: config.hooks.clone(),
+        session: keep.name().to_owned(),
+        transcript: keep.transcript(),
+        project: world.project.root().to_owned(),
+        env: world.env.clone(),
+    };
+    let guard = guard(world, talk, config)?;
+    let errands = Arc::new(errands);
+    let workshop = Arc::new(workshop(world, talk, config, keep.name(), Arc::clone(&errands))?);
+    errands.settle(&workshop, &hooks, &guard);
+    let servers = servers(world, config, &workshop);
+    let troubles = servers.warnings();
+    warnings.extend(troubles.into_iter().map(|told| format!("the server `{}`: {}", told.plugin, told.what)));
+    let tools = Toolbox::new(Arc::clone(&workshop), Some(servers), None)?;
+    Ok((Gate { hooks, workshop, guard }, tools))
 }
 
 fn which(talk: &Talk) -> Which<'_> {

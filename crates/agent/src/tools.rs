@@ -47,8 +47,11 @@ pub struct Declared {
     cap: (usize, &'static str),
     /// What a call touches, for whoever decides whether it may.
     pub access: fn(&Task) -> Access,
-    run: fn(&Workshop, &Task, &mut Surroundings) -> Output,
+    run: fn(&Workshop, &Task, &mut Surroundings) -> Answer,
 }
+
+/// What a tool gave; an error is what it refused with. Both are for the model.
+type Answer = Result<Output, Output>;
 
 /// Where the tools work: one project, with what guards it and what it can ask.
 pub struct Workshop {
@@ -126,7 +129,7 @@ impl Workshop {
     /// Does what a model asked for. Takes at most as long as a command may, and ends soon once cancelled.
     pub fn run(&self, task: &Task, surroundings: &mut Surroundings) -> Output {
         match self.tools().into_iter().find(|tool| tool.name == task.name) {
-            Some(tool) => (tool.run)(self, task, surroundings),
+            Some(tool) => (tool.run)(self, task, surroundings).unwrap_or_else(|refused| refused),
             None => Output::failed(format!("there is no tool `{}`", kit::text::plain(&task.name))),
         }
     }

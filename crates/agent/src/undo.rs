@@ -268,8 +268,11 @@ impl From<&Kept> for State {
     }
 }
 
-/// What stands at a path now.
+/// What stands at a path now. A link in a file's place is not followed: who knows where it leads.
 fn state(path: &Path) -> io::Result<State> {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Ok(State::Unkept("it is no file".to_owned()));
+    }
     match fs::read(path) {
         Ok(bytes) => Ok(State::File {
             digest: Digest::of(&bytes).to_string(),

@@ -193,6 +193,9 @@ impl Voice {
             Shown::Started { task } => {
                 self.end_words();
                 self.started = Some((task.id.clone(), Some(summary(task))));
+                if lines::takes_time(task) && matches!(self.manner, Manner::Screen(_)) {
+                    self.name_started();
+                }
                 if self.verbose {
                     let arguments = serde_json::Value::Object(task.arguments.clone()).to_string();
                     self.line(&format!("  {} {}", task.name, lines::excerpt(&arguments, 400)));
@@ -255,7 +258,7 @@ impl Voice {
                 text::plain(error),
                 seconds(left)
             ));
-        } else if matches!(self.manner, Manner::Screen(_)) {
+        } else if self.page().is_some_and(|page| page.colour) {
             self.say(&format!("\r\x1b[Ktrying again in {} s\r", seconds(left)));
         }
     }
@@ -264,12 +267,17 @@ impl Voice {
         if !self.verbose && self.manner == Manner::Plain {
             return;
         }
-        if let Some(line) = self.started.as_mut().and_then(|(_, line)| line.take()) {
-            let line = self.dim(&line);
-            self.line(&line);
-        }
+        self.name_started();
         for line in text::plain_lines(words).lines() {
             let line = self.dim(&format!("    {line}"));
+            self.line(&line);
+        }
+    }
+
+    /// Says what runs now, once.
+    fn name_started(&mut self) {
+        if let Some(line) = self.started.as_mut().and_then(|(_, line)| line.take()) {
+            let line = self.dim(&line);
             self.line(&line);
         }
     }
@@ -308,7 +316,9 @@ impl Voice {
     /// Something to look at until the first words are there.
     fn wait(&mut self) {
         self.close_line();
-        if let Manner::Screen(page) = &self.manner {
+        if let Manner::Screen(page) = &self.manner
+            && page.colour
+        {
             let sign = page.dim("…");
             self.say(&sign);
             self.waiting = true;

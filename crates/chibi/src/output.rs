@@ -4,7 +4,6 @@
 use std::io::{self, Write};
 
 use kit::{Exit, Failure, Form, Invocation, Page, text};
-use serde_json::json;
 
 use crate::context::{ChibiHome, Entry, EntryKind};
 use crate::markdown::{Look, Markdown};
@@ -219,14 +218,11 @@ impl Output {
     }
 
     fn json(&mut self, entry: &Entry) {
-        let mut line = String::from_utf8_lossy(&entry.line()).into_owned();
-        line.push('\n');
-        self.write(&line);
+        self.write(&line(entry));
     }
 
     fn json_to_stderr(&mut self, entry: &Entry) {
-        let line = format!("{}\n", json!(entry));
-        self.written_to_stderr(&line);
+        self.written_to_stderr(&line(entry));
     }
 
     /// Nobody can be told that nobody can be told.
@@ -241,6 +237,10 @@ impl Output {
         let written = self.stdout.write_all(words.as_bytes()).and_then(|()| self.stdout.flush());
         self.lost = written.err();
     }
+}
+
+fn line(entry: &Entry) -> String {
+    format!("{}\n", String::from_utf8_lossy(&entry.line()))
 }
 
 /// Standard output as a stream; its first failure is remembered for the end.

@@ -12,6 +12,8 @@ use kit::tour::{Sight, Stage};
 use kit::{Exit, Failure, Invocation};
 use store::{Durability, replace};
 
+use crate::context::{Entry, EntryKind};
+
 /// What the model says: it calls the plugin, then answers.
 const SCRIPT: &str = r#"data: {"call": "count_words", "input": {"text": "the quick brown fox jumps over the lazy dog"}}
 
@@ -42,10 +44,13 @@ pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
     let started = Instant::now();
     let answer = play(stage, &home, &["--model", &model, QUESTION])?;
     let spent = started.elapsed();
-    let log = play(stage, &home, &["-g", "0"])?;
-    let call = log.lines().find(|line| line.starts_with("[TOOL")).unwrap_or_default().to_owned();
+    let log = play(stage, &home, &["--json-output", "-g", "0"])?;
+    let entries: Vec<Entry> = log.lines().filter_map(|line| Entry::parse(line.as_bytes())).collect();
+    let said = |kind| entries.iter().find(|entry| entry.kind == kind).map_or("", |entry| &entry.content);
+    let call =
+        format!("count_words({}) gave {}", said(EntryKind::ToolCall), said(EntryKind::ToolResult).trim());
     let started = Instant::now();
-    let found = play(stage, &home, &["--search", "lazy sentence"])?;
+    let found = play(stage, &home, &["--search", "lazy dog"])?;
     let search = started.elapsed();
     Ok(Sight {
         title: "Talk".into(),
@@ -54,10 +59,11 @@ pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
             format!("plugin   {call}"),
             format!("model    {}", answer.trim()),
             format!(
-                "kept as 4 entries in {} ms; found again in {:.1} ms: {}",
+                "kept as {} entries in {} ms; {} of them have `lazy dog`, found in {:.1} ms",
+                entries.len(),
                 spent.as_millis(),
+                found.lines().count() / 2,
                 search.as_secs_f64() * 1000.0,
-                found.lines().nth(1).unwrap_or("nothing").trim()
             ),
         ],
     })
@@ -134,9 +140,9 @@ mod tests {
         let stage = Stage { here: &here, env: &env, scratch: &scratch, patience: Duration::from_secs(10) };
         let sight = stop(&stage).unwrap();
         assert_eq!(sight.lines.len(), 4);
-        assert!(sight.lines[1].starts_with("plugin   [TOOL: count_words]"), "{:?}", sight.lines);
+        assert!(sight.lines[1].ends_with("gave 9"), "{:?}", sight.lines);
         assert_eq!(sight.lines[2], "model    That sentence has 9 words; I had them counted.");
-        assert!(sight.lines[3].contains("found again"), "{:?}", sight.lines);
+        assert!(sight.lines[3].contains("; 2 of them have `lazy dog`, found in "), "{:?}", sight.lines);
         assert!(!home.path().join(".chibi").exists(), "nothing is written elsewhere");
     }
 }

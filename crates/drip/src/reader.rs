@@ -159,14 +159,15 @@ fn read_unified(lines: &mut Lines, place: &Place) -> Result<Hunk, Misfit> {
     let mut hunk = Hunk::default();
     while hunk.old.len() < place.old.len() || hunk.new.len() < place.new.len() {
         let line = lines.next().ok_or(Misfit::Short)?;
-        let text = whole_line(&line[1..], lines);
-        match line.as_bytes()[0] {
-            b' ' => {
+        let (sign, text) = line.split_at_checked(1).ok_or_else(|| Misfit::Head(line.to_owned()))?;
+        let text = whole_line(text, lines);
+        match sign {
+            " " => {
                 hunk.old.push(Some(text.clone()));
                 hunk.new.push(text);
             }
-            b'-' => hunk.old.push(Some(text)),
-            b'+' => hunk.new.push(text),
+            "-" => hunk.old.push(Some(text)),
+            "+" => hunk.new.push(text),
             _ => return Err(Misfit::Head(line.to_owned())),
         }
     }
@@ -245,6 +246,16 @@ mod tests {
                 wanted.take_whole(new.as_str());
                 prop_assert_eq!(&reader, &wanted, "{:?}\n{}", encoding, body);
             }
+        }
+    }
+
+    #[test]
+    fn a_line_that_no_diff_has_does_not_fit() {
+        for line in ["é\n", "x\n", "\n"] {
+            let mut reader = Reader::default();
+            reader.take_whole("a\n");
+            let body = format!("--- x\n+++ x\n@@ -1,1 +1,1 @@\n{line}");
+            assert_eq!(reader.take_delta(&body), Err(Misfit::Head(line.to_owned())));
         }
     }
 

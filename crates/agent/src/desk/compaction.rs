@@ -3,7 +3,7 @@
 
 use conversation::compact::{self, Staged};
 use conversation::turn::Turn;
-use conversation::{ExchangeId, History};
+use conversation::{ExchangeId, History, Record};
 use kit::text;
 use llm::Message;
 
@@ -26,7 +26,10 @@ impl Desk {
         match self.summarise(turn.history(), dropped) {
             Ok(staged) => Some(staged),
             Err(why) => {
-                self.voice.warn(&format!("what no longer fits is left out, not summed up: {why}"));
+                // Trying again at every request would cost more than it is worth.
+                self.compact = false;
+                self.voice
+                    .warn(&format!("what no longer fits is left out from now on, not summed up: {why}"));
                 None
             }
         }
@@ -42,6 +45,10 @@ impl Desk {
         request.options.max_tokens = Some(WORDS);
         request.cache = llm::Cache::Off;
         let reply = self.client.start(&request, &self.cancel).reply().map_err(|error| error.to_string())?;
+        if let Some(usage) = reply.done.usage {
+            self.summaries.push(usage);
+            self.keep.append(&Record::Usage(usage)).map_err(|error| error.to_string())?;
+        }
         compact::stage(history, ids, &reply.text()).map_err(|error| error.to_string())
     }
 }

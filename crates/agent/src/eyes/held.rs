@@ -109,6 +109,9 @@ impl Held {
         reader.take_whole(&self.text()?);
         // The first line is ours, and the last line's end was taken with the line that told.
         let (_, delta) = body.split_once('\n')?;
+        if !is_about(delta, self.lines.len()) {
+            return None;
+        }
         reader.take_delta(&format!("{delta}\n")).ok()?;
         let held = Held::whole(told, &reader.text()?)?;
         Some(Held { from: self.from, ..held })
@@ -143,6 +146,13 @@ impl Held {
 
 fn task(call: &Call) -> Option<Task> {
     Some(Task { id: call.id.clone(), name: call.name.clone(), arguments: call.input.object()? })
+}
+
+/// Whether a unified diff speaks of no line beyond so many: whoever changed our words shall not make us reserve more.
+fn is_about(delta: &str, count: usize) -> bool {
+    let mut heads = delta.split('\n').filter_map(|line| line.strip_prefix("@@ -"));
+    let first = |head: &str| head.split(',').next().and_then(|digits| digits.parse::<usize>().ok());
+    delta.starts_with("--- ") && heads.all(|head| first(head).is_some_and(|first| first <= count))
 }
 
 /// The lines of a span as they were shown with their numbers.

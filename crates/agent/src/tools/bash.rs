@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Durability;
 
-use super::{BASH, Declared, Surroundings, Workshop, arguments};
+use super::{Answer, BASH, Declared, Surroundings, Workshop, arguments};
 use crate::permission::Access;
 use crate::project::plainly;
 
@@ -72,19 +72,15 @@ pub fn environment(env: &Environment) -> Vec<(OsString, OsString)> {
     theirs.chain(OURS.map(|(name, value)| (name.into(), value.into()))).collect()
 }
 
-fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
-    let arguments: Arguments = match arguments(task) {
-        Ok(arguments) => arguments,
-        Err(output) => return output,
-    };
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
+    let arguments: Arguments = arguments(task)?;
     if arguments.command.contains('\0') {
-        return Output::failed("a command cannot hold a NUL");
+        return Err(Output::failed("a command cannot hold a NUL"));
     }
-    let cwd = match workshop.project.locate(arguments.cwd.as_deref().unwrap_or(".")) {
-        Ok(located) if located.path.is_dir() => located.path,
-        Ok(located) => return Output::failed(format!("{} is no directory", located.shown)),
-        Err(why) => return Output::failed(why),
-    };
+    let cwd = workshop.project.locate(arguments.cwd.as_deref().unwrap_or(".")).map_err(Output::failed)?;
+    if !cwd.path.is_dir() {
+        return Err(Output::failed(format!("{} is no directory", cwd.shown)));
+    }
     if let Some(mut undo) = workshop.undo() {
         undo.before_command(around.cancel);
     }
@@ -95,17 +91,15 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
         Some(sandbox) => sandbox.job(&shell),
         None => Job::new(&shell[0]).args(&shell[1..]),
     };
-    let job = job.envs(workshop.environment.iter().map(|(name, value)| (name, value))).cwd(&cwd);
+    let job = job.envs(workshop.environment.iter().map(|(name, value)| (name, value))).cwd(&cwd.path);
     let job = job.deadline(workshop.limits.patience).cancel(around.cancel).keep(keep);
     let mut decoder = Decoder::default();
     let ran = job.run_watched(&mut |bytes| (around.live)(&decoder.take(bytes)));
     if let Some(mut undo) = workshop.undo() {
         undo.after_command(&task.id);
     }
-    match ran {
-        Ok(outcome) => told(workshop, &outcome),
-        Err(error) => Output::failed(format!("bash could not be started: {}", plainly(&error))),
-    }
+    let not_started = |error| Output::failed(format!("bash could not be started: {}", plainly(&error)));
+    Ok(told(workshop, &ran.map_err(not_started)?))
 }
 
 fn told(workshop: &Workshop, outcome: &Outcome) -> Output {

@@ -13,7 +13,7 @@ use wire::exchange::ask;
 use wire::tldr::{DaemonCommand, DaemonResponse, REPLY_CAP, Request};
 use wire::transport::Unix;
 
-use super::{Declared, Surroundings, Workshop, arguments};
+use super::{Answer, Declared, Surroundings, Workshop, arguments};
 use crate::permission::Access;
 
 pub(super) const TOOLS: [&Declared; 3] = [&CONTEXT, &CALLERS, &IMPACT];
@@ -50,7 +50,7 @@ const IMPACT: Declared = declared(
 /// Answers about code are for reading, not for wading.
 const ANSWER: u64 = 4_000;
 
-type Run = fn(&Workshop, &Task, &mut Surroundings) -> Output;
+type Run = fn(&Workshop, &Task, &mut Surroundings) -> Answer;
 
 /// Whoever knows this project's code.
 pub trait CodeIndex: Send + Sync {
@@ -132,14 +132,10 @@ fn schema() -> Value {
     })
 }
 
-fn answer(workshop: &Workshop, task: &Task, command: impl FnOnce(Arguments) -> DaemonCommand) -> Output {
-    let asked: Arguments = match arguments(task) {
-        Ok(asked) => asked,
-        Err(output) => return output,
-    };
-    let Some(index) = &workshop.index else { return Output::failed("there is no code index here") };
-    match index.answer(command(asked)) {
-        Ok(answer) => Output::done(answer),
-        Err(why) => Output::failed(format!("the code index has no answer: {why}; use code_search")),
-    }
+fn answer(workshop: &Workshop, task: &Task, command: impl FnOnce(Arguments) -> DaemonCommand) -> Answer {
+    let asked = arguments(task)?;
+    let index = workshop.index.as_ref().ok_or_else(|| Output::failed("there is no code index here"))?;
+    let answer = index.answer(command(asked));
+    let refused = |why| Output::failed(format!("the code index has no answer: {why}; use code_search"));
+    answer.map(Output::done).map_err(refused)
 }

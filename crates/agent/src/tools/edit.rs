@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use store::{Durability, replace as replace_file};
 
 use super::read::{self, Unread};
-use super::{Declared, EDIT_FILE, Surroundings, Workshop, arguments};
+use super::{Answer, Declared, EDIT_FILE, Surroundings, Workshop, arguments};
 use crate::eyes::{self, Done, Eyes};
 use crate::page::{Page, shown};
 use crate::permission::Access;
@@ -166,15 +166,11 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
-    let change = match workshop.preview(task, around.eyes) {
-        Ok(change) => change,
-        Err(output) => return output,
-    };
-    match apply(workshop, task, &change) {
-        Ok(()) => Output::done(told(&change)),
-        Err(why) => Output::failed(format!("{}: {why}; nothing was edited", change.shown)),
-    }
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
+    let change = workshop.preview(task, around.eyes)?;
+    let failed = |why| Output::failed(format!("{}: {why}; nothing was edited", change.shown));
+    apply(workshop, task, &change).map_err(failed)?;
+    Ok(Output::done(told(&change)))
 }
 
 fn apply(workshop: &Workshop, task: &Task, change: &Change) -> Result<(), String> {

@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Declared, LIST_FILES, Surroundings, Workshop, arguments};
+use super::{Answer, Declared, LIST_FILES, Surroundings, Workshop, arguments};
 use crate::permission::Access;
 use crate::project::{name, plainly};
 
@@ -59,23 +59,16 @@ impl Default for Arguments {
     }
 }
 
-fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
-    let arguments: Arguments = match arguments(task) {
-        Ok(arguments) => arguments,
-        Err(output) => return output,
-    };
-    let located = match workshop.project.locate(&arguments.path) {
-        Ok(located) => located,
-        Err(why) => return Output::failed(why),
-    };
-    if let Err(error) = std::fs::read_dir(&located.path) {
-        return Output::failed(format!("{}: {}", located.shown, plainly(&error)));
-    }
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
+    let arguments: Arguments = arguments(task)?;
+    let located = workshop.project.locate(&arguments.path).map_err(Output::failed)?;
+    let unreadable = |error| Output::failed(format!("{}: {}", located.shown, plainly(&error)));
+    std::fs::read_dir(&located.path).map_err(unreadable)?;
     let mut names = Vec::new();
     let mut unreadable = 0;
     for entry in walk(&located.path, &arguments).build() {
         if around.cancel.is_cancelled() {
-            return Output::failed("interrupted");
+            return Err(Output::failed("interrupted"));
         }
         match entry {
             Ok(entry) if entry.depth() == 0 => {}
@@ -91,7 +84,7 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
         }
     }
     names.sort();
-    Output::done(told(names, unreadable))
+    Ok(Output::done(told(names, unreadable)))
 }
 
 /// The walk of a directory that leaves out what nobody asks for.

@@ -14,7 +14,7 @@ use kit::text::{self, thousands};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Declared, READ_FILE, Surroundings, Workshop, arguments};
+use super::{Answer, Declared, READ_FILE, Surroundings, Workshop, arguments};
 use crate::eyes;
 use crate::page::Page;
 use crate::permission::Access;
@@ -72,27 +72,23 @@ impl Arguments {
     }
 }
 
-fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
-    let arguments: Arguments = match arguments(task) {
-        Ok(arguments) => arguments,
-        Err(output) => return output,
-    };
-    let located = match workshop.project.locate(&arguments.path) {
-        Ok(located) => located,
-        Err(why) => return Output::failed(why),
-    };
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
+    let arguments: Arguments = arguments(task)?;
+    let located = workshop.project.locate(&arguments.path).map_err(Output::failed)?;
     let window = arguments.window();
-    match page(workshop, &located) {
-        Ok(page) => {
-            let answer = around.eyes.answer(&located.shown, &page, window);
-            if answer.content.len() > MOST { Output::failed(too_many(&located.shown, &page)) } else { answer }
+    let page = match (page(workshop, &located), window) {
+        (Ok(page), _) => page,
+        (Err(Unread::TooLarge(_)), Some(window)) => return part(&located, window, around.cancel),
+        (Err(Unread::TooLarge(bytes)), None) => {
+            return Err(Output::failed(too_large(&located.shown, bytes, workshop.limits.file)));
         }
-        Err(Unread::TooLarge(bytes)) => match window {
-            Some(window) => part(&located, window, around.cancel),
-            None => Output::failed(too_large(&located.shown, bytes, workshop.limits.file)),
-        },
-        Err(Unread::Told(why)) => Output::failed(why),
+        (Err(Unread::Told(why)), _) => return Err(Output::failed(why)),
+    };
+    let answer = around.eyes.answer(&located.shown, &page, window);
+    if answer.content.len() > MOST {
+        return Err(Output::failed(too_many(&located.shown, &page)));
     }
+    Ok(answer)
 }
 
 /// Why there is no page.
@@ -136,19 +132,15 @@ fn too_many(name: &str, page: &Page) -> String {
 }
 
 /// Lines of a file that is too large to hold. They do not count as seen: what they are a part of was not looked at.
-fn part(located: &Located, window: Span, cancel: &Cancel) -> Output {
-    let found = lines(&located.path, window, cancel);
+fn part(located: &Located, window: Span, cancel: &Cancel) -> Answer {
     let name = &located.shown;
-    match found {
-        Err(why) => Output::failed(format!("{name}: {why}")),
-        Ok(Part { shown, count, .. }) if shown.is_empty() => {
-            Output::failed(eyes::past_the_end(name, window, count))
-        }
-        Ok(Part { shown, last, .. }) => {
-            let shown = String::from_utf8_lossy(&shown);
-            Output::done(format!("{shown}[{name} | lines {}-{last} of a large file]", window.first))
-        }
+    let found = lines(&located.path, window, cancel);
+    let Part { shown, last, count } = found.map_err(|why| Output::failed(format!("{name}: {why}")))?;
+    if shown.is_empty() {
+        return Err(Output::failed(eyes::past_the_end(name, window, count)));
     }
+    let shown = String::from_utf8_lossy(&shown);
+    Ok(Output::done(format!("{shown}[{name} | lines {}-{last} of a large file]", window.first)))
 }
 
 #[derive(Default)]

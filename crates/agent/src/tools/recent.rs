@@ -6,7 +6,7 @@ use kit::text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Declared, Surroundings, Workshop, arguments};
+use super::{Answer, Declared, Surroundings, Workshop, arguments};
 use crate::permission::Access;
 
 pub(super) const TOOL: Declared = Declared {
@@ -48,19 +48,14 @@ struct Arguments {
     limit: Option<f64>,
 }
 
-fn run(workshop: &Workshop, task: &Task, _: &mut Surroundings) -> Output {
-    let arguments: Arguments = match arguments(task) {
-        Ok(arguments) => arguments,
-        Err(output) => return output,
-    };
+fn run(workshop: &Workshop, task: &Task, _: &mut Surroundings) -> Answer {
+    let arguments: Arguments = arguments(task)?;
     let limit = arguments.limit.map_or(USUAL, |limit| (limit as usize).clamp(1, MOST));
-    let Some(recent) = &workshop.recent else { return Output::failed("nobody knows what was run here") };
-    match recent.last(limit) {
-        Ok(ran) if ran.is_empty() => Output::done("nothing was run here yet"),
-        Ok(ran) => {
-            let line = |ran: &Ran| format!("[{}] {}", ran.exit_code, text::plain(&ran.command));
-            Output::done(ran.iter().map(line).collect::<Vec<_>>().join("\n"))
-        }
-        Err(why) => Output::failed(why),
+    let recent = workshop.recent.as_ref().ok_or_else(|| Output::failed("nobody knows what was run here"))?;
+    let ran = recent.last(limit).map_err(Output::failed)?;
+    if ran.is_empty() {
+        return Ok(Output::done("nothing was run here yet"));
     }
+    let line = |ran: &Ran| format!("[{}] {}", ran.exit_code, text::plain(&ran.command));
+    Ok(Output::done(ran.iter().map(line).collect::<Vec<_>>().join("\n")))
 }

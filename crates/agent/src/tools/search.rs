@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::list::SKIPPED;
-use super::{CODE_SEARCH, Declared, Surroundings, Workshop, arguments};
+use super::{Answer, CODE_SEARCH, Declared, Surroundings, Workshop, arguments};
 use crate::permission::Access;
 use crate::project::name;
 
@@ -59,11 +59,7 @@ struct Arguments {
     case_sensitive: bool,
 }
 
-fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
-    search(workshop, task, around).unwrap_or_else(|why| why)
-}
-
-fn search(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Result<Output, Output> {
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
     let arguments: Arguments = arguments(task)?;
     if arguments.pattern.is_empty() {
         return Err(Output::failed("the pattern is empty"));

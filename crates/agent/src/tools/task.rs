@@ -7,7 +7,7 @@ use llm::CallId;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Declared, Surroundings, TASK, Workshop, arguments};
+use super::{Answer, Declared, Surroundings, TASK, Workshop, arguments};
 use crate::permission::Access;
 
 pub(super) const TOOL: Declared = Declared {
@@ -42,14 +42,11 @@ struct Arguments {
     prompt: String,
 }
 
-fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Output {
-    let arguments: Arguments = match arguments(task) {
-        Ok(arguments) => arguments,
-        Err(output) => return output,
-    };
-    match &workshop.subagent {
-        Some(_) if arguments.prompt.trim().is_empty() => Output::failed("the prompt has no words"),
-        Some(subagent) => subagent.run(&task.id, &arguments.prompt, around.live, around.cancel),
-        None => Output::failed("there is no helper here"),
+fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
+    let arguments: Arguments = arguments(task)?;
+    let subagent = workshop.subagent.as_ref().ok_or_else(|| Output::failed("there is no helper here"))?;
+    if arguments.prompt.trim().is_empty() {
+        return Err(Output::failed("the prompt has no words"));
     }
+    Ok(subagent.run(&task.id, &arguments.prompt, around.live, around.cancel))
 }

@@ -1,7 +1,7 @@
 //! The files of a project that git would not ignore, kept so that a command's changes can be found and taken back.
 //! Looks at every file's stamp, reads only those whose stamp is new.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,13 @@ struct Looked {
     exclude: Option<Stamp>,
 }
 
+/// What becomes of files that there was no time for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Belated {
+    Keep,
+    Leave,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kept {
     stamp: Stamp,
@@ -72,6 +79,10 @@ impl Snapshot {
 
     /// Keeps what is new or changed. Once cancelled, or when it takes too long, the rest counts as not kept.
     pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
+        self.look(blobs, cancel, Belated::Keep);
+    }
+
+    fn look(&mut self, blobs: &Blobs, cancel: &Cancel, belated: Belated) {
         let mut before = std::mem::take(&mut self.files);
         self.bytes = 0;
         let settled_before = since_1970(SystemTime::now()) - RACY.as_nanos() as i128;
@@ -80,7 +91,10 @@ impl Snapshot {
         for path in walk(&self.root) {
             count += 1;
             let Some(stamp) = Stamp::of(&path) else { continue };
-            if let Some(known) = before.remove(&path).filter(|known| known.settled && known.stamp == stamp) {
+            let known = before.remove(&path).filter(|known| known.stamp == stamp);
+            let enough =
+                |known: &Kept| known.settled || known.digest == Err(LATE) && belated == Belated::Leave;
+            if let Some(known) = known.filter(enough) {
                 self.bytes += known.digest.map_or(0, |_| stamp.bytes);
                 self.files.insert(path, known);
                 continue;
@@ -104,7 +118,8 @@ impl Snapshot {
     /// What changed since the last look, as before and after; the new state is the one to compare with next.
     pub(super) fn changes(&mut self, blobs: &Blobs) -> Vec<(PathBuf, State, State)> {
         let (before, looked) = (self.files.clone(), self.looked.clone());
-        self.refresh(blobs, &Cancel::default());
+        // What was changed comes first: there is time for the rest before the next command.
+        self.look(blobs, &Cancel::default(), Belated::Leave);
         let (mut changes, mut appeared) = (Vec::new(), Vec::new());
         for (path, now) in &self.files {
             match before.get(path) {
@@ -116,14 +131,7 @@ impl Snapshot {
         for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
             changes.push((path.clone(), State::from(then), State::Absent));
         }
-        let is_rules =
-            |path: &Path| path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
-        let same_rules = looked.exclude == self.looked.exclude
-            && !changes
-                .iter()
-                .map(|(path, ..)| path.as_path())
-                .chain(appeared.iter().map(|(path, _)| path.as_path()))
-                .any(is_rules);
+        let same_rules = looked.exclude == self.looked.exclude && rules(&before) == rules(&self.files);
         for (path, now) in appeared.into_iter().filter(|(_, now)| now.stamp.changed_ns >= looked.over_ns) {
             // Whoever takes back what was not made by the command takes away what somebody else made.
             let made = looked.complete && same_rules && now.born_ns.is_none_or(|born| born >= looked.over_ns);
@@ -155,6 +163,14 @@ impl Kept {
             _ => self.stamp == now.stamp,
         }
     }
+}
+
+/// The files that say what is ignored, as they are.
+fn rules(files: &HashMap<PathBuf, Kept>) -> BTreeMap<&Path, &Result<Digest, &'static str>> {
+    let is_rules =
+        |path: &Path| path.file_name().is_some_and(|name| name == ".gitignore" || name == ".ignore");
+    let rules = files.iter().filter(|(path, _)| is_rules(path));
+    rules.map(|(path, kept)| (path.as_path(), &kept.digest)).collect()
 }
 
 fn since_1970(time: SystemTime) -> i128 {

@@ -7,6 +7,8 @@ use llm::{Outcome, Stop, StopKind, ToolResult};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
+use crate::tools::{BASH, TASK};
+
 /// How much of an argument or an error is shown.
 const EXCERPT: usize = 200;
 
@@ -26,6 +28,11 @@ pub(crate) fn summary(task: &Task) -> String {
         line.push_str(&format!(" from line {offset}"));
     }
     line
+}
+
+/// Whether somebody would wonder what is going on: commands, helpers and tools of servers.
+pub(super) fn takes_time(task: &Task) -> bool {
+    [BASH, TASK].contains(&task.name.as_str()) || task.name.contains("__")
 }
 
 /// `(2,104 bytes)`, or what went wrong.

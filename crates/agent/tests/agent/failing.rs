@@ -48,6 +48,21 @@ fn what_will_not_pass_is_told_at_once_with_a_hint() {
 }
 
 #[test]
+fn who_is_told_to_wait_for_long_is_told_for_how_long() {
+    let rig = Rig::new([Wire::Anthropic
+        .failure(429, "rate_limit_error", "Slow down")
+        .header("retry-after", "3600")]);
+    let output = rig.run(&["hi"]);
+    assert_eq!(output.code, 3);
+    assert!(
+        output.stderr.contains("429: Slow down\nhint: in 3600 s: `agent --continue`"),
+        "{}",
+        output.stderr
+    );
+    drop(rig.requests());
+}
+
+#[test]
 fn nobody_there_is_an_error_of_the_provider() {
     let rig = Rig::new([]);
     let mut command = rig.home.command(testkit::bin("agent"));

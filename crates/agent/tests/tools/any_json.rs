@@ -2,8 +2,11 @@
 
 use std::cell::RefCell;
 
+use agent::eyes::Eyes;
+use agent::page::Page;
 use conversation::tools::Registry;
-use llm::{Call, CallId, Input};
+use drip::lines::Span;
+use llm::{Call, CallId, Input, Outcome, ToolResult};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use testkit::{fuzz, hostile};
@@ -107,6 +110,34 @@ fn any_bytes_as_arguments_are_answered() {
             let mut shop = shop.borrow_mut();
             shop.seen.clear();
             shop.call(tool, Value::Object(task.arguments));
+        }
+    });
+}
+
+/// A transcript is a file, and a hook may change what a tool said: whatever stands in a window is folded.
+#[test]
+fn any_words_in_a_window_are_folded() {
+    let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/windows");
+    let now = Page::of("one\ntwo\nthree\nfour\n");
+    fuzz("windows", corpus, 10_000, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let results: Vec<(Call, ToolResult)> = text
+            .split("=====\n")
+            .enumerate()
+            .map(|(place, content)| {
+                let (name, content) = content.split_once('\n').unwrap_or(("read_file", content));
+                let (name, arguments) = name.split_once(' ').unwrap_or((name, "{}"));
+                let id = CallId(place.to_string());
+                let call = Call { id: id.clone(), name: name.to_owned(), input: Input::read(arguments) };
+                let content = content.strip_suffix('\n').unwrap_or(content).to_owned();
+                (call, ToolResult { id, content, outcome: Outcome::Done })
+            })
+            .collect();
+        let eyes = Eyes::fold(results.iter().map(|(call, result)| (call, result)));
+        eyes.is_stale("a", &now);
+        for window in [None, Span::new(1, 2), Span::new(3, 99), Span::new(9, 9)] {
+            let told = eyes.answer("a", &now, window).content;
+            assert!(told.len() < 500, "{told}");
         }
     });
 }

@@ -1,11 +1,14 @@
 //! What files were before, and what cannot be brought back.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
 use agent::undo::{Restored, Undo, tidy};
+use kit::process::Cancel;
 use llm::CallId;
 use serde_json::json;
 
@@ -112,6 +115,55 @@ fn what_somebody_else_changed_meanwhile_is_left_alone() {
     assert_eq!(restored.restored, Vec::<std::path::PathBuf>::new());
     assert_eq!(restored.not[0].1, "it was changed since, by somebody else");
     assert_eq!(shop.text("a"), "theirs\n");
+}
+
+#[test]
+fn a_link_that_took_a_files_place_is_not_written_through() {
+    let mut shop = Shop::new();
+    shop.write("a", "old\n");
+    shop.write("b", "old\n");
+    let outside = shop.home.write("outside", "new\n");
+    shop.ok(
+        "bash",
+        json!({"command": "echo new > a; rm b; ln -s ../outside b; mkdir c; ln -s ../outside c/link"}),
+    );
+    fs::remove_file(shop.file("a")).unwrap();
+    symlink(&outside, shop.file("a")).unwrap();
+    let restored = undo(&shop, &["call-1"]);
+    assert_eq!(names(&shop, &restored), [] as [&str; 0]);
+    assert_eq!(restored.not.len(), 2, "{restored:?}");
+    assert_eq!(fs::read_to_string(outside).unwrap(), "new\n");
+}
+
+#[test]
+fn what_there_was_no_time_for_is_named_and_kept_before_the_next_command() {
+    let shop = Shop::new();
+    shop.write("a", "1\n");
+    let hurried = Cancel::default();
+    hurried.cancel();
+    let change = |call: &str, text: &str, cancel: &Cancel| {
+        let mut undo = shop.workshop.undo().unwrap();
+        undo.before_command(cancel);
+        fs::remove_file(shop.file("a")).unwrap();
+        shop.write("a", text);
+        assert_eq!(undo.after_command(&CallId(call.to_owned())), 1);
+    };
+    change("one", "2\n", &hurried);
+    change("two", "3\n", &Cancel::default());
+    assert_eq!(undo(&shop, &["two"]).restored.len(), 1);
+    let restored = undo(&shop, &["one"]);
+    assert_eq!(restored.not[0].1, "its old version was not kept: there was no time to keep it");
+    assert_eq!(shop.text("a"), "2\n");
+}
+
+#[test]
+fn names_that_are_no_text_come_back_too() {
+    let mut shop = Shop::new();
+    let name = OsStr::from_bytes(b"caf\xe9");
+    fs::write(shop.file("x").with_file_name(name), "old\n").unwrap();
+    shop.ok("bash", json!({"command": "for f in *; do echo new > \"$f\"; done"}));
+    assert_eq!(undo(&shop, &["call-1"]).restored.len(), 1);
+    assert_eq!(fs::read_to_string(shop.file("x").with_file_name(name)).unwrap(), "old\n");
 }
 
 #[test]

@@ -145,6 +145,9 @@ fn a_sandbox_that_does_not_work_says_why_and_runs_nothing() {
     assert!(!report.holds() && report.to_string().starts_with("the sandbox does not work: "), "{report}");
     assert!(run(&mut shop, "echo ran > ran").starts_with("bash could not be started: "));
     assert!(!shop.file("ran").exists());
+    let works = walled(Network::Closed);
+    let nowhere = works.workshop.sandbox.as_ref().unwrap().test(&works.file("gone"), &[]);
+    assert!(nowhere.to_string().starts_with("the sandbox does not work: cannot try it in "), "{nowhere}");
     let agent = PathBuf::from(env!("CARGO_BIN_EXE_agent"));
     for words in [&[][..], &["--write"], &["--"], &["--odd", "--", "true"], &["true"]] {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();

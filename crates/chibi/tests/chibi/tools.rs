@@ -229,3 +229,50 @@ fn arguments_of_any_size_reach_a_tool_and_its_hooks() {
     assert_eq!(result.3.trim(), "300011");
     drop(server);
 }
+
+/// A server of the Model Context Protocol with one tool.
+const SERVER: &str = r#"
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method, params = message["method"], message.get("params", {})
+    if method == "initialize":
+        result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "calc", "version": "1"}}
+    elif method == "tools/list":
+        result = {"tools": [{"name": "double", "description": "doubles", "inputSchema": {
+            "type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}}]}
+    elif method == "tools/call":
+        result = {"content": [{"type": "text", "text": str(params["arguments"]["n"] * 2)}]}
+    else:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"#;
+
+#[test]
+fn tools_of_an_mcp_server_stand_beside_those_of_plugins() {
+    let server = Server::answering(|request| {
+        let body = request.json();
+        let tools = body["tools"].as_array().unwrap();
+        let names = tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap().to_owned());
+        let double = names.into_iter().find(|name| name.contains("double")).unwrap();
+        match body["messages"].to_string().contains("tool_call_id") {
+            true => says("42"),
+            false => said(turn().call(&double, &json!({"n": 21}))),
+        }
+    });
+    let chibi = Chibi::asking(&server);
+    let script = chibi.home.write("server.py", SERVER);
+    let setting = format!("[servers.calc]\ncommand = 'python3'\nargs = ['{}']\n", script.display());
+    chibi.configure(&server, &setting);
+    assert_eq!(chibi.told(&["what is twice 21?"]), "42\n");
+    let log = chibi.transcript("default");
+    let result = log.iter().find(|entry| entry.0 == "tool_result").unwrap();
+    assert_eq!(result.3, "42");
+    assert!(chibi.told(&["--list-plugins"]).contains("calc: server, tools "));
+    assert!(chibi.told(&["--plugin-check", "calc"]).contains("answered in"));
+    drop(server);
+}
