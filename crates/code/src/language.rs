@@ -222,7 +222,7 @@ mod tests {
                                 );
                             }
                             Part::Child(name) => {
-                                assert!(!missing(name), "{extension}: {kind} has no child {name}")
+                                assert!(!missing(name), "{extension}: {kind} has no child {name}");
                             }
                             _ => {}
                         }

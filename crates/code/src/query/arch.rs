@@ -49,11 +49,12 @@ pub fn arch(snapshot: &Snapshot, part: &Part) -> Arch {
     }
     let (mut calling, mut called): (BTreeSet<Place>, BTreeSet<Place>) = Default::default();
     let mut needs: HashMap<FileId, BTreeSet<FileId>> = HashMap::new();
-    for (file, edge) in snapshot.graph.edges() {
+    for edge in snapshot.graph.edges() {
+        let file = edge.from.file;
         if !files.contains(&file) || !files.contains(&edge.to.file) {
             continue;
         }
-        let from = Place { file, def: edge.from };
+        let from = edge.from;
         if from != edge.to {
             calling.insert(from);
             called.insert(edge.to);

@@ -37,26 +37,33 @@ pub trait Answer: Serialize {
 }
 
 /// The answer within its budget: whole items from the page's offset on, as many as fit.
-pub fn fit<A: Answer>(mut answer: A, page: Page) -> A {
+pub fn fit<A: Answer + Clone>(answer: A, page: Page) -> A {
     let total = answer.count();
     let from = page.offset.min(total);
-    let mut count = total - from;
-    if let Some(tokens) = page.max_tokens {
-        let weights: Vec<usize> = (from..total).map(|item| answer.weight(item) + 1).collect();
-        let items: usize = (0..total).map(|item| answer.weight(item) + 1).sum();
-        // What is left of the whole when all items are taken out, and room for the words that say what is missing.
-        let envelope = size(&answer).saturating_sub(items) + CUT;
-        let mut room =
-            usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4).saturating_sub(envelope);
-        count = 0;
-        for weight in weights {
-            if weight > room {
-                break;
-            }
-            room -= weight;
-            count += 1;
+    let Some(tokens) = page.max_tokens else { return kept(answer, from, total - from) };
+    let room = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
+    let weights: Vec<usize> = (0..total).map(|item| answer.weight(item) + 1).collect();
+    // What is left of the whole when all items are taken out, and room for the words that say what is missing.
+    let envelope = size(&answer).saturating_sub(weights.iter().sum()) + CUT;
+    let mut left = room.saturating_sub(envelope);
+    let fits = weights[from..].iter().take_while(|weight| {
+        let goes = **weight <= left;
+        left = left.saturating_sub(**weight);
+        goes
+    });
+    let mut count = fits.count();
+    // Weights are estimates where items share something; what is given is measured.
+    loop {
+        let given = kept(answer.clone(), from, count);
+        if count == 0 || size(&given) <= room {
+            return given;
         }
+        count -= count.div_ceil(16);
     }
+}
+
+fn kept<A: Answer>(mut answer: A, from: usize, count: usize) -> A {
+    let total = answer.count();
     let end = from + count;
     let next = (end < total).then_some(end);
     answer.keep(from, count, Cut { truncated: next.is_some() || from > 0, total, next });

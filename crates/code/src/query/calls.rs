@@ -1,5 +1,7 @@
 //! All edges.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use super::budget::{self, list_answer};
@@ -18,14 +20,14 @@ pub struct Calls {
 
 /// The edges that start in a part, in the order of the text.
 pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
-    let mut edges = Vec::new();
     let mut unresolved = 0;
+    let mut files = HashSet::new();
     for (id, _) in part.files(snapshot) {
-        if let Some(one) = snapshot.graph.part(id) {
-            edges.extend(one.edges.iter().map(|edge| Call::of(&snapshot.files, id, edge)));
-            unresolved += one.unresolved.len();
-        }
+        files.insert(id);
+        unresolved += snapshot.graph.part(id).map_or(0, |part| part.unresolved.len());
     }
+    let ours = snapshot.graph.edges().filter(|edge| files.contains(&edge.from.file));
+    let mut edges: Vec<Call> = ours.map(|edge| Call::of(&snapshot.files, edge)).collect();
     edges.sort_unstable();
     edges.dedup();
     let cut = Cut { total: edges.len(), ..Cut::default() };

@@ -45,11 +45,7 @@ pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
             }
             total += 1;
             let place = Place { file: id, def };
-            let used = snapshot
-                .graph
-                .users(place)
-                .iter()
-                .any(|(file, edge)| Place { file: *file, def: edge.from } != place);
+            let used = snapshot.graph.users(place).iter().any(|edge| edge.from != place);
             if !used && !is_entry(&entry.facts, def, one, entries, in_test) {
                 candidates.push(place);
             }
