@@ -2,12 +2,16 @@
 
 use std::collections::HashSet;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::budget::{self, list_answer};
 use super::{Cut, Part};
 use crate::graph::Call;
 use crate::memo::Snapshot;
+use crate::project::{FileId, Place};
+use crate::quick::QuickMap;
+use crate::resolve::Edge;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calls {
@@ -18,7 +22,7 @@ pub struct Calls {
     pub cut: Cut,
 }
 
-/// The edges that start in a part, in the order of the text.
+/// The edges that start in a part, in the order of files and of the text.
 pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
     let mut unresolved = 0;
     let mut files = HashSet::new();
@@ -27,8 +31,12 @@ pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
         unresolved += snapshot.graph.part(id).map_or(0, |part| part.unresolved.len());
     }
     let ours = snapshot.graph.edges().filter(|edge| files.contains(&edge.from.file));
-    let mut edges: Vec<Call> = ours.map(|edge| Call::of(&snapshot.files, edge)).collect();
-    edges.sort_unstable();
+    let mut ours: Vec<&Edge> = ours.collect();
+    // By the ranks of paths, so that no text is compared.
+    let ranks: QuickMap<FileId, usize> = snapshot.files.each().map(|(id, _)| id).zip(0..).collect();
+    let rank = |place: Place| (ranks.get(&place.file), place.def);
+    ours.sort_unstable_by_key(|edge| (rank(edge.from), edge.line, rank(edge.to), edge.kind, edge.confidence));
+    let mut edges: Vec<Call> = ours.par_iter().map(|edge| Call::of(&snapshot.files, edge)).collect();
     edges.dedup();
     let cut = Cut { total: edges.len(), ..Cut::default() };
     Calls { edges, unresolved, cut }
