@@ -100,6 +100,9 @@ pub struct Def {
     pub(crate) base_texts: Vec<Sym>,
     pub(crate) decorators: Vec<ExprId>,
     pub decorator_texts: Vec<Sym>,
+    /// For a function inside another: the line on which it calls a parameter of that one, as what a decorator puts
+    /// around others does.
+    pub(crate) wraps: Option<u32>,
     pub flags: Flags,
 }
 
@@ -244,6 +247,8 @@ pub(crate) enum SiteKind {
     /// The making of an object.
     New,
     Read,
+    /// A member that is given a value: a property runs code then.
+    Write,
     Decorator,
     /// The protocol of `with`, loops and the like: methods called by the language itself.
     Enter,

@@ -17,7 +17,7 @@ pub struct Graph {
     digest: u64,
     /// Changes whenever the graph does.
     pub(crate) revision: u64,
-    incoming: OnceLock<QuickMap<Place, Vec<(FileId, Edge)>>>,
+    incoming: OnceLock<QuickMap<Place, Vec<Edge>>>,
     outgoing: OnceLock<QuickMap<Place, Vec<Edge>>>,
 }
 
@@ -58,9 +58,8 @@ impl Graph {
         self.parts.get(&file).map(AsRef::as_ref)
     }
 
-    /// Every edge with the file of its caller.
-    pub fn edges(&self) -> impl Iterator<Item = (FileId, &Edge)> {
-        self.parts.iter().flat_map(|(id, part)| part.edges.iter().map(|edge| (*id, edge)))
+    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+        self.parts.values().flat_map(|part| &part.edges)
     }
 
     pub fn len(&self) -> usize {
@@ -71,12 +70,12 @@ impl Graph {
         self.len() == 0
     }
 
-    /// The uses of a definition, with the file of each user.
-    pub fn users(&self, place: Place) -> &[(FileId, Edge)] {
+    /// The uses of a definition.
+    pub fn users(&self, place: Place) -> &[Edge] {
         let incoming = self.incoming.get_or_init(|| {
             let mut map: QuickMap<Place, Vec<_>> = QuickMap::default();
-            for (file, edge) in self.edges() {
-                map.entry(edge.to).or_default().push((file, *edge));
+            for edge in self.edges() {
+                map.entry(edge.to).or_default().push(*edge);
             }
             map
         });
@@ -87,8 +86,8 @@ impl Graph {
     pub fn uses(&self, place: Place) -> &[Edge] {
         let outgoing = self.outgoing.get_or_init(|| {
             let mut map: QuickMap<Place, Vec<_>> = QuickMap::default();
-            for (file, edge) in self.edges() {
-                map.entry(Place { file, def: edge.from }).or_default().push(*edge);
+            for edge in self.edges() {
+                map.entry(edge.from).or_default().push(*edge);
             }
             map
         });
@@ -106,10 +105,10 @@ impl Graph {
 }
 
 impl Call {
-    pub(crate) fn of(files: &Files, file: FileId, edge: &Edge) -> Self {
+    pub(crate) fn of(files: &Files, edge: &Edge) -> Self {
         Self {
-            from_file: files.path(file).to_owned(),
-            from_func: files.facts(file).qualified(edge.from).into_owned(),
+            from_file: files.path(edge.from.file).to_owned(),
+            from_func: files.facts(edge.from.file).qualified(edge.from.def).into_owned(),
             to_file: files.path(edge.to.file).to_owned(),
             to_func: files.facts(edge.to.file).qualified(edge.to.def).into_owned(),
             line: edge.line,

@@ -2,8 +2,9 @@
 //! sense. Nothing here knows what a tree is read for.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use crate::language::{Kinds, Language};
 
@@ -19,8 +20,13 @@ pub struct Parsed<'s> {
     tree: Tree,
 }
 
-/// Parses `source`, which is the file `path`. `None` for a text longer than [`MAX_BYTES`] or with a NUL byte in it:
-/// that is no program.
+/// How often a parser may report a hundred steps, and one time more for every eight bytes. A program takes one in some
+/// hundred bytes; a text made to be hard to repair takes hundreds of times that, and is given up. Counted and not timed,
+/// so that the answer is the same on every machine.
+const PATIENCE: usize = 2_000;
+
+/// Parses `source`, which is the file `path`. `None` for a text longer than [`MAX_BYTES`], with a NUL byte in it, or so
+/// far from a program that reading it would take too long.
 pub fn parse<'s>(language: Language, path: &str, source: &'s [u8]) -> Option<Parsed<'s>> {
     thread_local! {
         // A parser keeps its stacks between files; making one for each costs a tenth of a small file's parse.
@@ -32,7 +38,19 @@ pub fn parse<'s>(language: Language, path: &str, source: &'s [u8]) -> Option<Par
     let kinds = Kinds::of(language, path);
     let tree = PARSER.with_borrow_mut(|parser| {
         parser.set_language(kinds.grammar()).expect("a linked grammar has the library's version");
-        parser.parse(source, None)
+        let mut left = PATIENCE + source.len() / 8;
+        let mut patience = |_: &ParseState| {
+            left = left.saturating_sub(1);
+            if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let options = ParseOptions::new().progress_callback(&mut patience);
+        let tree =
+            parser.parse_with_options(&mut |at, _| &source[at.min(source.len())..], None, Some(options));
+        if tree.is_none() {
+            // A parse that was given up would be taken up again.
+            parser.reset();
+        }
+        tree
     })?;
     Some(Parsed { language, source, kinds, tree })
 }

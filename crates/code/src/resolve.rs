@@ -43,10 +43,10 @@ pub enum Confidence {
     High,
 }
 
-/// One use of a definition by a function of a file.
+/// One use of a definition by a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Edge {
-    pub from: DefId,
+    pub from: Place,
     pub line: u32,
     pub to: Place,
     pub kind: EdgeKind,
@@ -101,6 +101,11 @@ pub fn resolve(files: &Files, home: FileId) -> Resolution {
     let mut out = Resolution::default();
     for site in &facts.sites {
         resolver.site(*site, &mut out);
+    }
+    for (def, one) in facts.each_def() {
+        if one.kind.runs() && !one.decorators.is_empty() {
+            resolver.wrapped(Place { file: home, def }, &mut out);
+        }
     }
     // The surest of several edges between the same two on one line is kept.
     out.edges.sort_unstable_by_key(|edge| {
@@ -213,6 +218,7 @@ impl SiteKind {
         match self {
             Self::Call | Self::New | Self::Enter | Self::Iterate | Self::Subscript => EdgeKind::Call,
             Self::Read => EdgeKind::Reference,
+            Self::Write => EdgeKind::Property,
             Self::Decorator => EdgeKind::Decorator,
         }
     }

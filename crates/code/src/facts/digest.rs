@@ -25,7 +25,7 @@ impl Digest<'_> {
         self.syms(facts.package.iter().chain(facts.exports.iter().flatten()));
         for def in &facts.defs {
             self.text(def.name);
-            (def.kind, def.parent.0, def.flags.0, def.params.len()).hash(self.hash);
+            (def.kind, def.parent.0, def.flags.0, def.wraps, def.params.len()).hash(self.hash);
             self.syms(def.owner.iter());
             self.syms(def.decorator_texts.iter());
             self.syms(def.params.iter().map(|param| &param.name));

@@ -8,6 +8,7 @@ use super::budget::{self, list_answer};
 use super::{Cut, Part};
 use crate::memo::Snapshot;
 use crate::project::{FileId, Place, split};
+use crate::quick::QuickSet;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Arch {
@@ -41,19 +42,18 @@ pub struct Directory {
 pub fn arch(snapshot: &Snapshot, part: &Part) -> Arch {
     let files: BTreeSet<FileId> = part.files(snapshot).map(|(id, _)| id).collect();
     let mut folders: BTreeMap<&str, Directory> = BTreeMap::new();
-    let mut functions = 0;
     for (id, entry) in part.files(snapshot) {
         let count = entry.facts.defs.iter().filter(|def| def.kind.runs()).count();
-        functions += count;
         folder(&mut folders, split(snapshot.files.path(id)).0).functions += count;
     }
-    let (mut calling, mut called): (BTreeSet<Place>, BTreeSet<Place>) = Default::default();
+    let (mut calling, mut called): (QuickSet<Place>, QuickSet<Place>) = Default::default();
     let mut needs: HashMap<FileId, BTreeSet<FileId>> = HashMap::new();
-    for (file, edge) in snapshot.graph.edges() {
+    for edge in snapshot.graph.edges() {
+        let file = edge.from.file;
         if !files.contains(&file) || !files.contains(&edge.to.file) {
             continue;
         }
-        let from = Place { file, def: edge.from };
+        let from = edge.from;
         if from != edge.to {
             calling.insert(from);
             called.insert(edge.to);
@@ -74,7 +74,7 @@ pub fn arch(snapshot: &Snapshot, part: &Part) -> Arch {
     let directories: Vec<Directory> = folders.into_values().map(layered).collect();
     let cut = Cut { total: directories.len(), ..Cut::default() };
     Arch {
-        entry_layer: calling.difference(&called).count().min(functions + files.len()),
+        entry_layer: calling.difference(&called).count(),
         middle_layer: calling.intersection(&called).count(),
         leaf_layer: called.difference(&calling).count(),
         directories,

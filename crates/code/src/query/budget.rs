@@ -29,6 +29,9 @@ pub trait Answer: Serialize {
     /// The size of one item in JSON, in bytes.
     fn weight(&self, item: usize) -> usize;
 
+    /// The size of all but its items, in bytes.
+    fn envelope(&mut self) -> usize;
+
     /// Keeps `count` items from `from` on, and says what was left out.
     fn keep(&mut self, from: usize, count: usize, cut: Cut);
 
@@ -40,26 +43,31 @@ pub trait Answer: Serialize {
 pub fn fit<A: Answer>(mut answer: A, page: Page) -> A {
     let total = answer.count();
     let from = page.offset.min(total);
-    let mut count = total - from;
-    if let Some(tokens) = page.max_tokens {
-        let weights: Vec<usize> = (from..total).map(|item| answer.weight(item) + 1).collect();
-        let items: usize = (0..total).map(|item| answer.weight(item) + 1).sum();
-        // What is left of the whole when all items are taken out, and room for the words that say what is missing.
-        let envelope = size(&answer).saturating_sub(items) + CUT;
-        let mut room =
-            usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4).saturating_sub(envelope);
-        count = 0;
-        for weight in weights {
-            if weight > room {
-                break;
-            }
-            room -= weight;
-            count += 1;
+    let cut = |count: usize| {
+        let next = (from + count < total).then_some(from + count);
+        Cut { truncated: next.is_some() || from > 0, total, next }
+    };
+    let Some(tokens) = page.max_tokens else {
+        answer.keep(from, total - from, cut(total - from));
+        return answer;
+    };
+    let room = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
+    let mut left = room.saturating_sub(answer.envelope() + CUT);
+    let mut count = 0;
+    while from + count < total {
+        let weight = answer.weight(from + count) + 1;
+        if weight > left {
+            break;
         }
+        left -= weight;
+        count += 1;
     }
-    let end = from + count;
-    let next = (end < total).then_some(end);
-    answer.keep(from, count, Cut { truncated: next.is_some() || from > 0, total, next });
+    answer.keep(from, count, cut(count));
+    // Weights are estimates where items share something; what is given is measured.
+    while count > 0 && size(&answer) > room {
+        count -= count.div_ceil(16);
+        answer.keep(0, count, cut(count));
+    }
     answer
 }
 
@@ -89,6 +97,13 @@ macro_rules! list_answer {
 
             fn weight(&self, item: usize) -> usize {
                 crate::query::budget::size(&self.$list[item])
+            }
+
+            fn envelope(&mut self) -> usize {
+                let items = std::mem::take(&mut self.$list);
+                let size = crate::query::budget::size(self);
+                self.$list = items;
+                size
             }
 
             fn keep(&mut self, from: usize, count: usize, cut: crate::query::Cut) {

@@ -1,11 +1,17 @@
 //! All edges.
 
+use std::collections::HashSet;
+
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::budget::{self, list_answer};
 use super::{Cut, Part};
 use crate::graph::Call;
 use crate::memo::Snapshot;
+use crate::project::{FileId, Place};
+use crate::quick::QuickMap;
+use crate::resolve::Edge;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calls {
@@ -16,17 +22,21 @@ pub struct Calls {
     pub cut: Cut,
 }
 
-/// The edges that start in a part, in the order of the text.
+/// The edges that start in a part, in the order of files and of the text.
 pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
-    let mut edges = Vec::new();
     let mut unresolved = 0;
+    let mut files = HashSet::new();
     for (id, _) in part.files(snapshot) {
-        if let Some(one) = snapshot.graph.part(id) {
-            edges.extend(one.edges.iter().map(|edge| Call::of(&snapshot.files, id, edge)));
-            unresolved += one.unresolved.len();
-        }
+        files.insert(id);
+        unresolved += snapshot.graph.part(id).map_or(0, |part| part.unresolved.len());
     }
-    edges.sort_unstable();
+    let ours = snapshot.graph.edges().filter(|edge| files.contains(&edge.from.file));
+    let mut ours: Vec<&Edge> = ours.collect();
+    // By the ranks of paths, so that no text is compared.
+    let ranks: QuickMap<FileId, usize> = snapshot.files.each().map(|(id, _)| id).zip(0..).collect();
+    let rank = |place: Place| (ranks.get(&place.file), place.def);
+    ours.sort_unstable_by_key(|edge| (rank(edge.from), edge.line, rank(edge.to), edge.kind, edge.confidence));
+    let mut edges: Vec<Call> = ours.par_iter().map(|edge| Call::of(&snapshot.files, edge)).collect();
     edges.dedup();
     let cut = Cut { total: edges.len(), ..Cut::default() };
     Calls { edges, unresolved, cut }

@@ -146,10 +146,8 @@ fn users(snapshot: &Snapshot, places: &BTreeSet<Place>, depth: usize) -> BTreeSe
             .flags
             .has(crate::facts::Flags::CONSTRUCTOR)
             .then_some(Place { file: place.file, def: def.parent });
-        for (file, edge) in
-            [Some(place), class].into_iter().flatten().flat_map(|place| snapshot.graph.users(place))
-        {
-            let user = Place { file: *file, def: edge.from };
+        for edge in [Some(place), class].into_iter().flatten().flat_map(|place| snapshot.graph.users(place)) {
+            let user = edge.from;
             if seen.insert(user) {
                 out.insert(user);
                 left.push_back((user, distance + 1));

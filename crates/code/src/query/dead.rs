@@ -1,7 +1,6 @@
 //! Functions that nobody uses, with what speaks for and against it. A use in the function itself does not count.
 
-use std::collections::{HashMap, HashSet};
-
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::budget;
@@ -10,6 +9,7 @@ use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
 use crate::language::Language;
 use crate::memo::Snapshot;
 use crate::project::Place;
+use crate::quick::{QuickMap, QuickSet};
 use crate::resolve;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -45,11 +45,7 @@ pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
             }
             total += 1;
             let place = Place { file: id, def };
-            let used = snapshot
-                .graph
-                .users(place)
-                .iter()
-                .any(|(file, edge)| Place { file: *file, def: edge.from } != place);
+            let used = snapshot.graph.users(place).iter().any(|edge| edge.from != place);
             if !used && !is_entry(&entry.facts, def, one, entries, in_test) {
                 candidates.push(place);
             }
@@ -58,8 +54,8 @@ pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
     let mentions = Mentions::of(snapshot, &candidates);
     let mut answer =
         Dead { dead: Vec::new(), possibly_dead: Vec::new(), total_functions: total, cut: Cut::default() };
-    for place in candidates {
-        let (sure, evidence) = verdict(snapshot, place, &mentions);
+    let verdicts: Vec<_> = candidates.par_iter().map(|place| verdict(snapshot, *place, &mentions)).collect();
+    for (place, (sure, evidence)) in candidates.into_iter().zip(verdicts) {
         let facts = snapshot.files.facts(place.file);
         let def = facts.def(place.def);
         let unused = Unused {
@@ -104,8 +100,8 @@ fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool,
 /// Names that are used somewhere, by whom.
 struct Mentions<'s> {
     /// By name: one of the functions that use it, and whether there are others.
-    used: HashMap<&'s str, (Place, bool)>,
-    written: HashSet<&'s str>,
+    used: QuickMap<&'s str, (Place, bool)>,
+    written: QuickSet<&'s str>,
 }
 
 impl<'s> Mentions<'s> {
@@ -114,8 +110,8 @@ impl<'s> Mentions<'s> {
             let facts = snapshot.files.facts(place.file);
             facts.text(facts.def(place.def).name)
         };
-        let wanted: HashSet<&str> = candidates.iter().map(name).collect();
-        let (mut used, mut written): (HashMap<&str, (Place, bool)>, HashSet<&str>) = Default::default();
+        let wanted: QuickSet<&str> = candidates.iter().map(name).collect();
+        let (mut used, mut written): (QuickMap<&str, (Place, bool)>, QuickSet<&str>) = Default::default();
         for (id, entry) in snapshot.files.each() {
             let facts: &Facts = &entry.facts;
             // Which of the file's names are wanted, asked once per name and not once per use.
@@ -304,6 +300,13 @@ impl Answer for Dead {
 
     fn weight(&self, item: usize) -> usize {
         budget::size(self.dead.get(item).unwrap_or_else(|| &self.possibly_dead[item - self.dead.len()]))
+    }
+
+    fn envelope(&mut self) -> usize {
+        let lists = (std::mem::take(&mut self.dead), std::mem::take(&mut self.possibly_dead));
+        let size = budget::size(self);
+        (self.dead, self.possibly_dead) = lists;
+        size
     }
 
     fn keep(&mut self, from: usize, count: usize, cut: Cut) {

@@ -72,9 +72,7 @@ impl Walk<'_> {
     fn callers(&self, places: &[Place], depth: usize, seen: &mut HashSet<Place>) -> Vec<Caller> {
         let mut uses: Vec<(Place, Edge)> = Vec::new();
         for place in places.iter().flat_map(|place| self.aliases(*place)) {
-            for (file, edge) in self.snapshot.graph.users(place) {
-                uses.push((Place { file: *file, def: edge.from }, *edge));
-            }
+            uses.extend(self.snapshot.graph.users(place).iter().map(|edge| (edge.from, *edge)));
         }
         let facts = |file: FileId| self.snapshot.files.facts(file);
         uses.retain(|(from, _)| {

@@ -121,8 +121,7 @@ impl Index {
 
 fn best_neighbour(snapshot: &Snapshot, place: Place, scores: &HashMap<Place, f32>) -> f32 {
     let called = snapshot.graph.uses(place).iter().map(|edge| edge.to);
-    let callers =
-        snapshot.graph.users(place).iter().map(|(file, edge)| Place { file: *file, def: edge.from });
+    let callers = snapshot.graph.users(place).iter().map(|edge| edge.from);
     called
         .chain(callers)
         .filter(|other| *other != place)

@@ -1,5 +1,6 @@
 //! What is defined in each file.
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::budget::{self, list_answer};
@@ -36,8 +37,9 @@ pub struct Definition {
 
 /// The definitions of every file of a part.
 pub fn structure(snapshot: &Snapshot, part: &Part) -> Structure {
+    let entries: Vec<_> = part.files(snapshot).map(|(_, entry)| entry).collect();
     let files: Vec<FileStructure> =
-        part.files(snapshot).map(|(_, entry)| of_file(&entry.path, &entry.facts)).collect();
+        entries.par_iter().map(|entry| of_file(&entry.path, &entry.facts)).collect();
     let mut languages: Vec<_> = files.iter().map(|file| file.language).collect();
     languages.sort_unstable();
     languages.dedup();

@@ -73,6 +73,10 @@ impl Answer for Tree {
         2 * path.len() - shared + 40 + folders * 42
     }
 
+    fn envelope(&mut self) -> usize {
+        budget::size(&folder(&self.root.name))
+    }
+
     fn keep(&mut self, from: usize, count: usize, cut: Cut) {
         self.paths = self.paths[from..from + count].to_vec();
         self.root = grow(&self.root.name, &self.paths);

@@ -11,7 +11,7 @@ impl Resolver<'_> {
     pub(super) fn site(&mut self, site: Site, out: &mut Resolution) {
         match site.kind {
             SiteKind::Call | SiteKind::New | SiteKind::Decorator => self.call_site(site, out),
-            SiteKind::Read => self.read_site(site, out),
+            SiteKind::Read | SiteKind::Write => self.read_site(site, out),
             SiteKind::Enter => {
                 self.protocol(site, &["__enter__", "__exit__", "__aenter__", "__aexit__"], out);
             }
@@ -191,7 +191,12 @@ impl Resolver<'_> {
         out: &mut Resolution,
     ) {
         match value {
-            Value::Function(place) => self.add(site, place, kind, confidence, out),
+            Value::Function(place) => {
+                self.add(site, place, kind, confidence, out);
+                if matches!(kind, EdgeKind::Call | EdgeKind::Super) {
+                    self.call_wrappers(site, place, out);
+                }
+            }
             Value::Class(class) => {
                 let facts = self.facts(class.file);
                 let runs_code = !matches!(facts.language, Language::Go | Language::Rust | Language::C);
@@ -222,6 +227,42 @@ impl Resolver<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Calling a decorated function calls what its decorators put around it, where those are ours.
+    fn call_wrappers(&mut self, site: Site, place: Place, out: &mut Resolution) {
+        for (wrapper, _) in self.wrappers(place) {
+            self.add(site, wrapper, EdgeKind::Call, Confidence::Medium, out);
+        }
+    }
+
+    /// What is put around a decorated function calls it.
+    pub(super) fn wrapped(&mut self, place: Place, out: &mut Resolution) {
+        for (wrapper, line) in self.wrappers(place) {
+            let (kind, confidence) = (EdgeKind::Call, Confidence::Medium);
+            out.edges.push(Edge { from: wrapper, line, to: place, kind, confidence });
+        }
+    }
+
+    /// The functions inside a function's decorators that call what the decorator was given, and where they do.
+    fn wrappers(&mut self, place: Place) -> Vec<(Place, u32)> {
+        let facts = self.facts(place.file);
+        let def = facts.def(place.def);
+        let mut out = Vec::new();
+        for decorator in &def.decorators {
+            for value in self.infer(place.file, *decorator, def.parent, DEPTH).iter() {
+                let Value::Function(decorator) = value else { continue };
+                let facts = self.facts(decorator.file);
+                for (id, one) in facts.each_def() {
+                    // A decorator with arguments has its wrapper one level further down.
+                    let inside = one.parent == decorator.def || facts.def(one.parent).parent == decorator.def;
+                    if let Some(line) = one.wraps.filter(|_| inside && id != decorator.def) {
+                        out.push((Place { file: decorator.file, def: id }, line));
+                    }
+                }
+            }
+        }
+        out
     }
 
     /// `super(…)` in a constructor.
@@ -256,6 +297,10 @@ impl Resolver<'_> {
                 for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
                     if let Value::Function(place) = value {
                         let property = self.facts(place.file).def(place.def).kind == DefKind::Property;
+                        if property && facts.language == Language::Python {
+                            // The bare name of a property is the property itself, as in `@name.setter`.
+                            continue;
+                        }
                         let kind = if property { EdgeKind::Property } else { kind };
                         let confidence = if self.is_bound_to_definition(site) {
                             Confidence::High
@@ -300,7 +345,9 @@ impl Resolver<'_> {
                     DefKind::Property if !matches!(receiver, Value::Class(_)) => {
                         self.add(site, place, EdgeKind::Property, confidence, out);
                     }
-                    DefKind::Method | DefKind::Function | DefKind::Property => {
+                    DefKind::Method | DefKind::Function | DefKind::Property
+                        if site.kind == SiteKind::Read =>
+                    {
                         self.add(site, place, EdgeKind::Reference, confidence, out);
                     }
                     _ => {}
@@ -335,7 +382,8 @@ impl Resolver<'_> {
         if matches!(target.kind, DefKind::Lambda | DefKind::File | DefKind::Namespace | DefKind::Object) {
             return;
         }
-        out.edges.push(Edge { from: facts.charged(site.scope), line: site.line, to, kind, confidence });
+        let from = Place { file: self.home, def: facts.charged(site.scope) };
+        out.edges.push(Edge { from, line: site.line, to, kind, confidence });
     }
 
     /// How sure a member is, by what its object was found to be.

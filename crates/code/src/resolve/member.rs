@@ -20,9 +20,26 @@ const PARENTS: usize = 64;
 impl Resolver<'_> {
     /// The bindings of a member, in the first class of the line that has it.
     pub(super) fn class_member(&mut self, class: Place, name: &str, depth: u32) -> Vec<Found> {
-        for place in self.line(class, depth).iter() {
+        let line = self.line(class, depth);
+        for (at, place) in line.iter().enumerate() {
             let found = self.own_member(*place, name);
-            if !found.is_empty() {
+            if found.is_empty() {
+                continue;
+            }
+            // Giving an attribute a value in a method does not hide a parent's property: it runs it.
+            let given = found.iter().all(|one| {
+                one.binding.within != one.binding.scope && !matches!(one.binding.to, Bound::Def(_))
+            });
+            let property = if given { self.property_above(&line[at + 1..], name) } else { Vec::new() };
+            return if property.is_empty() { found } else { property };
+        }
+        Vec::new()
+    }
+
+    fn property_above(&mut self, line: &[Place], name: &str) -> Vec<Found> {
+        for place in line {
+            let found = self.own_member(*place, name);
+            if found.iter().any(|one| self.property(*one).is_some()) {
                 return found;
             }
         }

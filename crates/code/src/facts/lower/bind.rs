@@ -354,6 +354,8 @@ impl Lower<'_> {
         let Some(shape) = self.kinds.shape(target) else { return };
         let (Some(of), Some(name)) = (shape.of.child(target), shape.name.child(target)) else { return };
         self.take(Some(name));
+        let expr = self.express(target);
+        self.site(name, expr, SiteKind::Write);
         if self.is_self(of) {
             let text = self.text_of(name);
             return self.bind_attribute(text, value, ty, node);

@@ -291,6 +291,7 @@ impl Lower<'_> {
             base_texts: Vec::new(),
             decorators: std::mem::take(&mut decorators),
             decorator_texts: std::mem::take(&mut decorator_texts),
+            wraps: None,
             flags: Flags::default(),
         });
         self.scopes.push(id);

@@ -8,6 +8,7 @@ use crate::quick::{QuickMap, QuickSet};
 impl Lower<'_> {
     pub(super) fn finish(mut self) -> Facts {
         self.bring_home();
+        self.find_wrappers();
         self.drop_locals();
         let lines = self.defs[0].end_line;
         let (names, moved) = self.names.sorted();
@@ -58,6 +59,24 @@ impl Lower<'_> {
             }
         }
         self.bindings.append(&mut more);
+    }
+
+    /// Functions that call a parameter of the function around them.
+    fn find_wrappers(&mut self) {
+        let params: QuickSet<(DefId, Sym)> = self
+            .bindings
+            .iter()
+            .filter(|binding| matches!(binding.to, Bound::Param(_)))
+            .map(|binding| (binding.scope, binding.name))
+            .collect();
+        for site in &self.sites {
+            let Expr::Name(name) = self.exprs[site.expr.0 as usize] else { continue };
+            let def = &self.defs[site.scope.0 as usize];
+            let inner = def.kind == DefKind::Function && site.kind == SiteKind::Call && def.wraps.is_none();
+            if inner && !params.contains(&(site.scope, name)) && params.contains(&(def.parent, name)) {
+                self.defs[site.scope.0 as usize].wraps = Some(site.line);
+            }
+        }
     }
 
     /// Reading a local variable or an unknown global of a language without ambient names leads nowhere.

@@ -1,0 +1,257 @@
+//! The questions, each on a small program: what is found, what is said when nothing is, and what a budget leaves out.
+
+use std::sync::Arc;
+
+use code::facts::extract;
+use code::language::Language;
+use code::memo::{Memo, Snapshot};
+use code::query::diagnostics::{Checker, Severity};
+use code::query::{Answer, Page, Part, fit};
+use code::query::{
+    arch, calls, change, context, dead, diagnostics, impact, imports, search, semantic, structure, tree,
+};
+use proptest::prelude::*;
+
+fn project(files: &[(&str, &str)]) -> Snapshot {
+    let mut memo = Memo::default();
+    let facts = files.iter().map(|(path, text)| {
+        let language = Language::of_path(path).expect("a language");
+        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Arc::new))
+    });
+    memo.update(facts.collect());
+    memo.snapshot()
+}
+
+fn shop() -> Snapshot {
+    project(&[
+        ("shop/__init__.py", "from .cart import Cart\n"),
+        (
+            "shop/cart.py",
+            "from .prices import price\n\nclass Cart:\n    def __init__(self):\n        self.n = 0\n\n    def total(self):\n        \"\"\"Add up everything in the cart.\"\"\"\n        return price(1)\n\n    def show(self):\n        print(self.total())\n",
+        ),
+        (
+            "shop/prices.py",
+            "def price(n):\n    return lookup(n)\n\ndef lookup(n):\n    return n\n\ndef stale():\n    return stale()\n",
+        ),
+        ("other/prices.py", "def price(n):\n    return 0\n"),
+        (
+            "tests/test_cart.py",
+            "from shop import Cart\n\ndef test_total():\n    Cart().total()\n\ndef test_nothing():\n    pass\n",
+        ),
+    ])
+}
+
+#[test]
+fn impact_climbs_through_callers_and_names_lines() {
+    let answer = impact::impact(&shop(), "lookup", 5, &Part::default()).expect("found");
+    assert_eq!(
+        answer.text(),
+        "lookup (shop/prices.py:4)\n  <- price (shop/prices.py:2)\n    <- Cart.total (shop/cart.py:9)\n      <- Cart.show (shop/cart.py:12)\n      <- test_total (tests/test_cart.py:4)\n"
+    );
+    let short = impact::impact(&shop(), "lookup", 1, &Part::default()).expect("found");
+    assert_eq!(short.callers[0].note, Some("depth reached"));
+}
+
+#[test]
+fn making_an_object_is_using_its_constructor() {
+    let answer = impact::impact(&shop(), "Cart.__init__", 1, &Part::default()).expect("found");
+    assert_eq!(answer.callers[0].function, "test_total");
+}
+
+#[test]
+fn a_name_that_several_have_is_not_guessed() {
+    let missing = impact::impact(&shop(), "price", 1, &Part::default()).expect_err("two of them");
+    assert_eq!(missing.candidates, ["other/prices.py:price", "shop/prices.py:price"]);
+    let answer = impact::impact(&shop(), "other/prices.py:price", 1, &Part::default()).expect("one of them");
+    assert!(answer.callers.is_empty());
+    assert_eq!(answer.file, "other/prices.py");
+}
+
+#[test]
+fn a_name_that_nobody_has_gets_near_ones() {
+    let missing = impact::impact(&shop(), "totl", 1, &Part::default()).expect_err("none");
+    assert_eq!(missing.near, ["Cart.total"]);
+    assert_eq!(missing.message(), "no function called totl; near are Cart.total");
+}
+
+#[test]
+fn calls_that_lead_nowhere_are_counted_under_their_name() {
+    let snapshot =
+        project(&[("a.py", "def save(x):\n    pass\n\ndef run(x):\n    x.save()\n    x.save()\n")]);
+    let answer = impact::impact(&snapshot, "save", 1, &Part::default()).expect("found");
+    assert_eq!((answer.callers.len(), answer.unresolved), (0, 2));
+}
+
+#[test]
+fn same_named_functions_are_not_joined() {
+    let edges = calls::calls(&shop(), &Part::default()).edges;
+    assert!(edges.iter().all(|edge| edge.to_file != "other/prices.py"), "{edges:?}");
+}
+
+#[test]
+fn dead_code_is_what_only_itself_uses() {
+    let answer = dead::dead(&shop(), &Part::default(), &[]);
+    let names: Vec<_> = answer.dead.iter().map(|one| one.name.as_str()).collect();
+    // `price` of the other folder has the name of one that is used, so it is only suspected.
+    assert_eq!(names, ["Cart.show", "stale"]);
+    assert_eq!(answer.possibly_dead[0].file, "other/prices.py");
+    let kept = dead::dead(&shop(), &Part::default(), &["stale".to_owned(), "Cart.show".to_owned()]);
+    assert!(kept.dead.is_empty());
+}
+
+#[test]
+fn a_change_is_followed_to_the_tests_that_see_it() {
+    let diff = "--- a/shop/prices.py\n+++ b/shop/prices.py\n@@ -4,2 +4,2 @@ def price(n):\n-x\n+y\n";
+    let changed = change::parse_diff(diff);
+    let answer = change::change_impact(&shop(), &changed, 10);
+    let names = |list: &[change::Affected]| list.iter().map(|one| one.function.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&answer.changed_functions), ["lookup"]);
+    assert_eq!(names(&answer.affected_tests), ["test_total"]);
+    assert_eq!(answer.test_command, ["pytest", "tests/test_cart.py"]);
+    let none = change::change_impact(&shop(), &change::parse_diff(""), 10);
+    assert!(none.test_command.is_empty(), "no test affected is no test to run");
+}
+
+#[test]
+fn a_diff_names_new_deleted_and_quoted_files() {
+    let diff = "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,3 @@\n+a\n--- a/old.py\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-a\n";
+    let changed = change::parse_diff(diff);
+    assert_eq!((changed[0].file.as_str(), changed[0].lines[0]), ("new.py", (1, 3)));
+    assert_eq!(changed[1].file, "old.py");
+}
+
+#[test]
+fn importers_are_found_by_module_and_by_file() {
+    let snapshot = shop();
+    let files = |module: &str| {
+        let answer = imports::importers(&snapshot, module, &Part::default());
+        answer.importers.into_iter().map(|one| one.file).collect::<Vec<_>>()
+    };
+    assert_eq!(files("shop.prices"), ["shop/cart.py"]);
+    assert_eq!(files("shop/prices.py"), ["shop/cart.py"]);
+    assert_eq!(files("shop"), ["tests/test_cart.py"]);
+    assert_eq!(files("prices"), Vec::<String>::new());
+}
+
+#[test]
+fn imports_keep_dots_aliases_and_stars() {
+    let source = "import a.b as c\nfrom . import x as y\nfrom ..p import (r, s as t)\nfrom z import *\n";
+    let facts = extract(Language::Python, "a.py", source.as_bytes()).expect("facts");
+    let answer = imports::imports("a.py", &facts);
+    assert_eq!(answer.text(), "    1  a.b as c\n    2  .: x as y\n    3  ..p: r, s as t\n    4  z: *\n");
+}
+
+#[test]
+fn context_goes_breadth_first_to_its_depth() {
+    let answer = context::context(&shop(), "Cart.show", 2).expect("found");
+    let names: Vec<_> = answer.functions.iter().map(|one| (one.name.as_str(), one.distance)).collect();
+    assert_eq!(names, [("Cart.show", 0), ("Cart.total", 1), ("price", 2)]);
+}
+
+#[test]
+fn folders_are_layered_and_circles_found() {
+    let snapshot = project(&[
+        ("high/a.py", "from low.b import f\ndef g():\n    f()\ndef back():\n    pass\n"),
+        ("low/b.py", "def f():\n    from high.a import back\n    back()\n"),
+        ("low/c.py", "def c():\n    pass\n"),
+    ]);
+    let answer = arch::arch(&snapshot, &Part::default());
+    assert_eq!(answer.circular_dependencies, [["high/a.py", "low/b.py"]]);
+    assert_eq!(answer.directories[0].depends_on, ["low"]);
+}
+
+#[test]
+fn search_matches_line_by_line() {
+    let pattern = search::Pattern::new("^def .*e\\(").expect("a pattern");
+    let mut hits = pattern.hits("b.py", b"def price(n):\r\n    pass\nxdef price(\n");
+    hits.extend(pattern.hits("a.py", b"\0def price("));
+    let answer = pattern.answer(hits);
+    assert_eq!(answer.text(), "b.py:1: def price(n):\n");
+    assert!(search::Pattern::new("(").is_err());
+}
+
+#[test]
+fn semantic_search_takes_names_apart() {
+    let snapshot = shop();
+    let index = semantic::Index::build(&snapshot);
+    let answer = index.search(&snapshot, "adding up the cart", 3, &Part::default());
+    assert_eq!(answer.results[0].name, "Cart.total");
+    assert!(index.search(&snapshot, "", 3, &Part::default()).results.is_empty());
+}
+
+#[test]
+fn checkers_are_read_in_their_own_formats() {
+    let ruff = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"unused"}]"#;
+    let (found, unread) = diagnostics::parse(Checker::Ruff, "ruff", ruff);
+    assert_eq!((found[0].line, found[0].severity, unread), (1, Severity::Warning, 0));
+    let pyright = r#"{"generalDiagnostics":[{"file":"a.py","severity":"error","message":"m","range":{"start":{"line":0,"character":2}}}]}"#;
+    assert_eq!(diagnostics::parse(Checker::Pyright, "pyright", pyright).0[0].line, 1);
+    let mypy = "a.py:3: error: bad thing  [arg-type]\nFound 1 error in 1 file\n";
+    let (found, unread) = diagnostics::parse(Checker::Lines, "mypy", mypy);
+    assert_eq!(
+        (found[0].code.as_deref(), found[0].message.as_str(), unread),
+        (Some("arg-type"), "bad thing", 1)
+    );
+    let tsc = "src/a.ts(4,7): error TS2322: no\n";
+    assert_eq!(diagnostics::parse(Checker::Tsc, "tsc", tsc).0[0].column, 7);
+    assert_eq!(diagnostics::parse(Checker::Ruff, "ruff", "not JSON").1, 1);
+    let answer = diagnostics::answer(found, vec!["mypy".to_owned()]);
+    assert_eq!((answer.errors, answer.warnings), (1, 0));
+}
+
+#[test]
+fn a_tree_is_nested_and_sorted() {
+    let answer = tree::tree("root", ["b/c.py".to_owned(), "a.py".to_owned(), "b/a.py".to_owned()]);
+    assert_eq!(answer.text(), "root/\n  a.py\n  b/\n    a.py\n    c.py\n");
+}
+
+#[test]
+fn a_part_is_a_folder_and_not_a_beginning() {
+    let part = Part { path: "shop".to_owned(), language: None };
+    assert!(part.holds("shop/a.py", Language::Python) && !part.holds("shopping/a.py", Language::Python));
+    let other = Part { language: Some(Language::Go), ..part };
+    assert!(!other.holds("shop/a.py", Language::Python));
+}
+
+fn size(answer: &impl serde::Serialize) -> u64 {
+    kit::text::tokens(serde_json::to_vec(answer).expect("JSON").len() as u64)
+}
+
+/// Asks page after page, and says what was given in all.
+fn pages<A: Answer + Clone>(whole: &A, tokens: u64) -> usize {
+    let (mut offset, mut given) = (0, 0);
+    for _ in 0..500 {
+        let page = fit(whole.clone(), Page { offset, max_tokens: Some(tokens) });
+        assert!(size(&page) <= tokens || page.count() == 0, "{} over {tokens}", size(&page));
+        given += page.count();
+        let json = serde_json::to_value(&page).expect("JSON");
+        assert_eq!(json["total"], whole.count());
+        match json["next"].as_u64() {
+            Some(next) if usize::try_from(next).expect("small") > offset => {
+                offset = usize::try_from(next).expect("small");
+            }
+            _ => break,
+        }
+    }
+    given
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Pages never exceed their budget, and together give everything, if one item fits at all.
+    #[test]
+    fn budgets_hold_and_pages_add_up(tokens in 250_u64..2000) {
+        let snapshot = shop();
+        let part = Part::default();
+        let edges = calls::calls(&snapshot, &part);
+        prop_assert_eq!(pages(&edges, tokens), edges.count());
+        let unused = dead::dead(&snapshot, &part, &[]);
+        prop_assert_eq!(pages(&unused, tokens), unused.count());
+        let shape = structure::structure(&snapshot, &part);
+        prop_assert_eq!(pages(&shape, tokens.max(600)), shape.count());
+        let files: Vec<String> = (0..200).map(|n| format!("folder{}/inner/file{n}.py", n % 7)).collect();
+        let all = tree::tree("root", files);
+        prop_assert_eq!(pages(&all, tokens), 200);
+    }
+}
