@@ -25,6 +25,32 @@ impl Database {
         })
     }
 
+    /// Forgets a file that may no longer be kept, with all that was said about it, in every session and across them. The
+    /// log and larger contents lose it when they are folded next.
+    pub fn disown(&mut self, path: &str) -> Result<()> {
+        let kept = "SELECT 1 FROM file_registry WHERE file_path = ?1
+                    UNION ALL SELECT 1 FROM reads WHERE file_path = ?1";
+        if !self.connection.prepare_cached(kept)?.exists([path])? {
+            return Ok(());
+        }
+        self.connection.pragma_update(None, "secure_delete", true)?;
+        self.write(|writing| {
+            for table in [
+                "reads",
+                "precomputed_reads",
+                "passthrough_pending",
+                "file_registry",
+                "deliveries",
+                "read_events",
+                "edit_events",
+            ] {
+                writing.transaction.execute(&format!("DELETE FROM {table} WHERE file_path = ?1"), [path])?;
+            }
+            writing.transaction.execute("INSERT OR REPLACE INTO meta VALUES ('fold_due', '1')", [])?;
+            Ok(())
+        })
+    }
+
     /// Sets the lifetime counters to nothing; sessions stay.
     pub fn reset_counters(&mut self) -> Result<()> {
         self.write(|writing| {
