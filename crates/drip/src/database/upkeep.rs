@@ -130,6 +130,7 @@ impl Database {
             writing.bound_registry(writing.registry_horizon())
         })?;
         self.collect()?;
+        self.scrub()?;
         self.fold_log()
     }
 
