@@ -522,7 +522,7 @@ mod tests {
             (".config/gh", "hosts.yml"),
         ] {
             let folder = home.path().join(folder);
-            std::fs::create_dir_all(&folder).unwrap();
+            fs::create_dir_all(&folder).unwrap();
             let ignored = Ignored::load(places(&folder));
             let verdict = ignored.verdict_of_read(Path::new(file));
             assert!(matches!(verdict, Verdict::Ignored { kind: Kind::Secret, .. }), "{folder:?} {verdict:?}");
