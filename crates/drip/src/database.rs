@@ -10,6 +10,7 @@ mod doubt;
 mod edits;
 mod erase;
 mod events;
+mod foreign;
 mod foreseen;
 mod head;
 mod lost;
@@ -110,7 +111,17 @@ pub type Result<T> = std::result::Result<T, DatabaseError>;
 impl Database {
     /// Opens or makes the store in a directory, which must be private.
     pub fn open(root: &Path, options: Options, now_ms: i64) -> Result<Database> {
-        let opened = sqlite::open(&Self::path(root), &POLICY, &schema::SCHEMA, now_ms)?;
+        let path = Self::path(root);
+        let open = || sqlite::open(&path, &POLICY, &schema::SCHEMA, now_ms);
+        let mut made_way = None;
+        let mut opened = match open() {
+            Err(error) if foreign::is_in_the_way(&error) => {
+                made_way = foreign::set_aside(&path, now_ms)?;
+                open()?
+            }
+            opened => opened?,
+        };
+        opened.notes.extend(made_way);
         // A commit that folds the log waits twice for the disk: see `fold_log`.
         opened.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let mut database = Database {

@@ -57,11 +57,10 @@ impl Desk<'_> {
     }
 
     /// Clients clear old results out of their windows, and tell nobody. What was shown long ago, or much else ago, is not
-    /// built upon.
+    /// built upon; nor is what was shown in a future that a clock came back from, since nobody knows how long ago that is.
     fn is_faded(&self, meeting: Meeting, head: &Head) -> bool {
-        let age = self.database.now() - head.read_at;
-        let ttl = i64::try_from(self.settings.session.ttl.as_secs()).unwrap_or(i64::MAX);
-        age > ttl || meeting.sent - head.sent_until > WINDOW
+        let age = self.database.now().abs_diff(head.read_at);
+        age > self.settings.session.ttl.as_secs() || meeting.sent - head.sent_until > WINDOW
     }
 
     /// A name under which these eyes hold all of the same text, while no file has that name any more.

@@ -3,6 +3,7 @@
 //!
 //! A rule that starts at the root starts at the project: the nearest directory above the path that holds `.git`, else
 //! the working directory if the path is below it, else `/`. So a path is judged alike from wherever it is asked for.
+//! Secrets are known by all of their path: those in `~/.aws` are no others for somebody who works there.
 //! Rules of a `.dripignore` start at its own directory, and all of them between the project and the path count; where no
 //! `.git` tells the project, all of them above the path.
 //! Of all rules for a path or a directory above it the last wins, in the order built in, `DRIP_IGNORE_FILE`,
@@ -160,9 +161,17 @@ impl Ignored {
 
     fn judge(&self, path: &Path, entry: Entry, layers: &Layers) -> Verdict {
         let matched =
-            layers.in_order().rev().find_map(|(base, rules)| match rules.matched(base, path, entry) {
+            layers.in_order(path).rev().find_map(|(base, rules)| match rules.matched(base, path, entry) {
                 Match::None => None,
                 Match::Whitelist(_) => Some(Verdict::Free),
+                // Whoever works in a project is not shut out by its own name, unless nothing but secrets has such a one.
+                Match::Ignore(glob)
+                    if layers.project.starts_with(path)
+                        && rules.source == Source::BuiltIn
+                        && !glob.is_only_dir() =>
+                {
+                    None
+                }
                 Match::Ignore(glob) => Some(Verdict::Ignored {
                     pattern: glob.original().to_owned(),
                     source: rules.source.clone(),
@@ -170,15 +179,15 @@ impl Ignored {
                 }),
             });
         match matched {
-            Some(Verdict::Ignored { pattern, source, .. }) if self.is_secret(layers, path, entry) => {
+            Some(Verdict::Ignored { pattern, source, .. }) if self.is_secret(path, entry) => {
                 Verdict::Ignored { pattern, source, kind: Kind::Secret }
             }
             other => other.unwrap_or(Verdict::Free),
         }
     }
 
-    fn is_secret(&self, layers: &Layers, path: &Path, entry: Entry) -> bool {
-        self.secrets.matched(&layers.project, path, entry).is_ignore()
+    fn is_secret(&self, path: &Path, entry: Entry) -> bool {
+        self.secrets.matched(root_of(path), path, entry).is_ignore()
     }
 
     /// Everything that may have a say about a path.
@@ -271,13 +280,22 @@ struct Layers<'a> {
 }
 
 impl Layers<'_> {
-    fn in_order(&self) -> impl DoubleEndedIterator<Item = (&Path, &Rules)> {
-        let before = [Some(&self.all.others), Some(&self.all.secrets), self.all.extra.as_ref()];
-        let before = before.into_iter().flatten().map(|rules| (&*self.project, rules));
+    fn in_order<'b>(&'b self, path: &'b Path) -> impl DoubleEndedIterator<Item = (&'b Path, &'b Rules)> {
+        let before = [
+            Some((&*self.project, &self.all.others)),
+            Some((root_of(path), &self.all.secrets)),
+            self.all.extra.as_ref().map(|rules| (&*self.project, rules)),
+        ];
+        let before = before.into_iter().flatten();
         let local = self.local.iter().map(|(base, rules)| (&**base, &**rules));
         let after = self.all.home.iter().map(|rules| (&*self.project, rules));
         before.chain(local).chain(after)
     }
+}
+
+/// Nothing above it has a name.
+fn root_of(path: &Path) -> &Path {
+    path.ancestors().last().unwrap_or(path)
 }
 
 fn lexical(path: &Path) -> PathBuf {
@@ -405,6 +423,15 @@ mod tests {
             "a.pfx",
             "a.jks",
             "a.keystore",
+            ".env-production",
+            "google-credentials.json",
+            "client_secret_1.json",
+            "home/.cargo/credentials.toml",
+            "home/.claude/.credentials.json",
+            "home/.codex/auth.json",
+            "home/.gemini/oauth_creds.json",
+            "home/.terraform.d/credentials.tfrc.json",
+            ".s3cfg",
         ] {
             assert_eq!(kind(secret), Some(Kind::Secret), "{secret}");
         }
@@ -421,6 +448,8 @@ mod tests {
             "hosts.yml",
             "secrets.rs",
             "environment.ts",
+            "locales/en/auth.json",
+            "settings.xml",
         ] {
             assert_eq!(kind(free), None, "{free}");
         }
@@ -479,6 +508,31 @@ mod tests {
             ("top.txt", true),
         ] {
             assert_eq!(ignored.verdict(Path::new(path), Entry::File).is_free(), free, "{path}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_secrets_for_whoever_works_in_their_directory() {
+        let home = Home::new();
+        for (folder, file) in [
+            (".aws", "credentials"),
+            (".ssh", "config"),
+            (".kube/cache", "config"),
+            (".docker", "config.json"),
+            (".config/gh", "hosts.yml"),
+        ] {
+            let folder = home.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            let ignored = Ignored::load(places(&folder));
+            let verdict = ignored.verdict_of_read(Path::new(file));
+            assert!(matches!(verdict, Verdict::Ignored { kind: Kind::Secret, .. }), "{folder:?} {verdict:?}");
+        }
+        // What is the name of a secret file is no reason to leave a whole project alone.
+        for name in ["tools.env", "id_rsa_tools", "my.key"] {
+            let project = home.git_repo(name);
+            let ignored = Ignored::load(places(&project));
+            assert!(ignored.verdict(Path::new("src/main.rs"), Entry::File).is_free(), "{name}");
+            assert!(!ignored.verdict(Path::new("src/a.env"), Entry::File).is_free(), "{name}");
         }
     }
 

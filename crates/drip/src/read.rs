@@ -104,6 +104,8 @@ pub struct Prepared {
 enum Receipt {
     /// Something was shown that is no text: what was known of the file under this name is no longer the last word.
     Unplaced(String),
+    /// The file under this name may not be kept, or no longer.
+    Disowned(String),
     /// The file that was known under this name is gone.
     Gone(String),
     Shown(Box<Shown>),
@@ -151,7 +153,11 @@ impl Desk<'_> {
         let now = match material(self.settings, ignored, &located, &words) {
             Ok(Material::Text(text)) => text,
             Ok(Material::Instead(answer)) => {
-                return Ok(Ok(Prepared { answer, receipt: Receipt::Unplaced(located.key) }));
+                let receipt = match ignored.verdict_of_read(&located.path).is_free() {
+                    true => Receipt::Unplaced(located.key),
+                    false => Receipt::Disowned(located.key),
+                };
+                return Ok(Ok(Prepared { answer, receipt }));
             }
             Ok(Material::Gone) => return self.gone(&located, &words),
             Err(error) => return Ok(Err(error)),
@@ -177,6 +183,7 @@ impl Desk<'_> {
         let answer = &prepared.answer;
         match &prepared.receipt {
             Receipt::Unplaced(key) => self.database.forget_head(&self.caller.eyes(), key),
+            Receipt::Disowned(key) => self.database.disown(key),
             Receipt::Gone(key) => self.deliver_deleted(key, answer).map(drop),
             Receipt::Shown(shown) => {
                 let Shown { key, look, now, what, after } = &**shown;

@@ -1,7 +1,7 @@
 //! `drip verify`: replays everything that was sent to a reader that believes every word, and checks after each answer that
 //! it holds the lines which the ledger says it was shown.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::database::{Database, Delivered, Result, Sent};
@@ -33,7 +33,7 @@ pub struct Wrong {
 pub fn verify(database: &Database, session: Option<&str>) -> Result<Verdict> {
     let mut replay = Replay::default();
     database.deliveries(session, |delivered| replay.take(delivered))?;
-    replay.verdict.files = replay.newest.len();
+    replay.verdict.files = replay.newest.keys().map(|(.., path)| path).collect::<HashSet<_>>().len();
     Ok(replay.verdict)
 }
 

@@ -25,6 +25,41 @@ impl Database {
         })
     }
 
+    /// Forgets a file that may no longer be kept, with all that was said about it, in every session and across them. Its
+    /// last bytes go when the log is folded next.
+    pub fn disown(&mut self, path: &str) -> Result<()> {
+        let kept = "SELECT 1 FROM file_registry WHERE file_path = ?1
+                    UNION ALL SELECT 1 FROM reads WHERE file_path = ?1";
+        if !self.connection.prepare_cached(kept)?.exists([path])? {
+            return Ok(());
+        }
+        self.write(|writing| {
+            for table in [
+                "reads",
+                "precomputed_reads",
+                "passthrough_pending",
+                "file_registry",
+                "deliveries",
+                "read_events",
+                "edit_events",
+            ] {
+                writing.transaction.execute(&format!("DELETE FROM {table} WHERE file_path = ?1"), [path])?;
+            }
+            let due = "INSERT OR REPLACE INTO meta VALUES ('fold_due', '1'), ('scrub_due', '1')";
+            writing.transaction.execute(due, [])?;
+            Ok(())
+        })
+    }
+
+    /// Writes the database anew if a file was disowned: what was deleted from it, or replaced before, is in it until then.
+    pub(super) fn scrub(&self) -> Result<()> {
+        let due = "SELECT 1 FROM meta WHERE key = 'scrub_due'";
+        if self.connection.prepare(due)?.exists([])? {
+            self.connection.execute_batch("VACUUM; DELETE FROM meta WHERE key = 'scrub_due'")?;
+        }
+        Ok(())
+    }
+
     /// Sets the lifetime counters to nothing; sessions stay.
     pub fn reset_counters(&mut self) -> Result<()> {
         self.write(|writing| {

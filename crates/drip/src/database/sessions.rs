@@ -1,5 +1,6 @@
 //! Sessions: meeting one, its epochs and rounds, and the end of those that nobody uses any more.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use store::sqlite::rusqlite::{OptionalExtension, params};
@@ -101,7 +102,7 @@ impl Database {
     }
 
     fn is_over(&self, last_active: i64) -> bool {
-        last_active < self.now() - seconds(self.options.ttl)
+        !alive(self.now(), self.options.ttl).contains(&last_active)
     }
 
     fn tombstone(&self, id: &SessionId) -> Result<bool> {
@@ -117,12 +118,10 @@ impl Writing<'_> {
     /// Somebody is here: keeps the session alive, after those that are over were cleared away.
     pub(super) fn touch(&self, caller: &Caller) -> Result<()> {
         // This one first, however many others wait for their end: what it is about to write must not revive its past.
-        let over = "SELECT 1 FROM sessions WHERE session_id = ?1 AND last_active < ?2";
+        let over = "SELECT 1 FROM sessions WHERE session_id = ?1 AND last_active NOT BETWEEN ?2 AND ?3";
         let id = caller.session.id.as_str();
-        let over = self
-            .transaction
-            .prepare_cached(over)?
-            .exists(params![id, self.now - seconds(self.options.ttl)])?;
+        let alive = alive(self.now, self.options.ttl);
+        let over = self.transaction.prepare_cached(over)?.exists(params![id, alive.start(), alive.end()])?;
         if over {
             self.end(id)?;
         }
@@ -159,12 +158,13 @@ impl Writing<'_> {
     /// Clears what idle sessions left: reads, events, patches. Their contents go when the cache is collected; the
     /// registry stays.
     pub(super) fn expire(&self) -> Result<()> {
-        let over = self.now - seconds(self.options.ttl);
-        let mut find = self
-            .transaction
-            .prepare_cached("SELECT session_id FROM sessions WHERE last_active < ?1 LIMIT 64")?;
-        let idle: Vec<String> =
-            find.query_map([over], |row| row.get(0))?.collect::<std::result::Result<_, _>>()?;
+        let alive = alive(self.now, self.options.ttl);
+        let mut find = self.transaction.prepare_cached(
+            "SELECT session_id FROM sessions WHERE last_active NOT BETWEEN ?1 AND ?2 LIMIT 64",
+        )?;
+        let idle: Vec<String> = find
+            .query_map([alive.start(), alive.end()], |row| row.get(0))?
+            .collect::<std::result::Result<_, _>>()?;
         for id in &idle {
             self.end(id)?;
         }
@@ -192,6 +192,13 @@ impl Writing<'_> {
         }
         Ok(())
     }
+}
+
+/// When a session was last active that is not over. One from a future that the clock came back from is, or it would
+/// stay until that comes again.
+fn alive(now: i64, ttl: Duration) -> RangeInclusive<i64> {
+    let ttl = seconds(ttl);
+    now.saturating_sub(ttl)..=now.saturating_add(ttl)
 }
 
 pub(super) fn seconds(duration: Duration) -> i64 {

@@ -179,7 +179,7 @@ impl Done<'_> {
     fn may_keep(&self, world: &World, database: &mut Database) -> Result<bool, Trouble> {
         let may = world.may_keep(self.located, self.caller);
         if !may {
-            database.forget_head(&self.caller.eyes(), &self.located.key)?;
+            database.disown(&self.located.key)?;
         }
         Ok(may)
     }

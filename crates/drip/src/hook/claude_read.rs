@@ -211,7 +211,7 @@ fn answer(world: &World, mut desk: Desk, read: &Read, mode: Mode) -> Result<Opti
         return Ok(None);
     }
     if !world.may_keep(read.located, desk.caller) {
-        desk.database.forget_head(&desk.caller.eyes(), key)?;
+        desk.database.disown(key)?;
         return Ok(None);
     }
     let ask = read.ask(&look);

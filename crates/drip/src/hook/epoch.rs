@@ -2,7 +2,7 @@
 //! more: a summary, a cleared window and a resumed one, which may have been rewound, cut or forked on its way, are alike.
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::payload::Who;
 use super::world::{Reply, Trouble, World};
@@ -14,14 +14,15 @@ use crate::settings::Agent;
 pub(super) fn claude_session(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     #[derive(Deserialize)]
     struct Start {
-        source: Option<String>,
+        // Whatever it is: a start that is not understood is a start.
+        source: Option<Value>,
     }
     let Start { source } = serde_json::from_slice(input)?;
     let who: Who = serde_json::from_slice(input)?;
     let Some(caller) = world.caller(&who, Agent::Claude).filter(|_| !world.settings.disabled) else {
         return Ok(Reply::Nothing);
     };
-    let happened = match source.as_deref() {
+    let happened = match source.as_ref().and_then(Value::as_str) {
         Some("compact") => "compacted",
         Some("clear") => "cleared",
         Some("resume") => "resumed",

@@ -57,7 +57,7 @@ pub(super) fn answer(world: &World, caller: &Caller, output: &Output) -> Result<
             return Ok(None);
         }
         if !world.may_keep(&located, caller) {
-            desk.database.forget_head(&caller.eyes(), &located.key)?;
+            desk.database.disown(&located.key)?;
             return Ok(None);
         }
         let (view, language) = (look.view.as_ref(), read::language_of(&located));

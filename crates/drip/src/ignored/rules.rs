@@ -11,6 +11,9 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
 use super::{Entry, Source, builtin};
 use crate::load::{self, Loaded};
 
+/// No path is longer, and compiling a rule takes time. So does looking for the letters of every rule in what is longer.
+const LONGEST: usize = 4096;
+
 /// The rules of one source.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -112,7 +115,11 @@ impl Matchers {
     fn for_path(&self, path: &Path) -> &[Gitignore] {
         match self {
             Matchers::Ready(matchers) => matchers,
-            Matchers::OnDemand { lines, .. } if !lines.lines().any(|rule| may_match(rule, path)) => &[],
+            Matchers::OnDemand { lines, .. }
+                if path.as_os_str().len() <= LONGEST && !lines.lines().any(|rule| may_match(rule, path)) =>
+            {
+                &[]
+            }
             Matchers::OnDemand { lines, compiled } => compiled.get_or_init(|| built_in(lines)),
         }
     }
@@ -170,8 +177,6 @@ fn compile(
     into: &mut Vec<Gitignore>,
     warn: &mut dyn FnMut(usize, String),
 ) {
-    /// No path is longer, and compiling a rule takes time.
-    const LONGEST: usize = 4096;
     // Candidates are made relative before they are matched.
     let mut builder = GitignoreBuilder::new("");
     let mut wrong = Vec::new();

@@ -1,12 +1,12 @@
 //! Stores that are corrupt, newer, locked, read-only or open to others: a reader gets its file, and `doctor` tells.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs::{self, DirBuilder, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt, symlink};
 
 use store::sqlite::rusqlite::Connection;
 use testkit::Output;
 
-use crate::person::{Person, lines};
+use crate::person::{Person, holds, lines};
 
 /// Reads a file through a store that cannot be used.
 #[track_caller]
@@ -80,12 +80,36 @@ fn a_corrupt_store_is_set_aside_and_a_new_one_begins() {
     assert!(said.stdout.starts_with("[DRIP: full read | "), "{}", said.transcript());
     assert!(person.says(&["read", "a.txt"]).starts_with("[DRIP: unchanged"), "the new one remembers");
     let doctor = person.drip(&["doctor"]).ok().stdout;
-    assert!(doctor.contains("of a broken store are kept"), "{doctor}");
+    assert!(doctor.contains("of a store that could not be used are kept"), "{doctor}");
     assert!(doctor.contains("warn  log") && doctor.contains("the store was set aside: "), "{doctor}");
     person.says(&["reset", "--all", "--force"]);
     let left: Vec<_> =
         fs::read_dir(person.store()).unwrap().flatten().map(|entry| entry.file_name()).collect();
     assert!(!left.iter().any(|name| name.to_string_lossy().contains("corrupt")), "{left:?}");
+}
+
+/// It lies where ours does, has tables of the same names, and counts its versions elsewhere.
+#[test]
+fn the_store_of_the_original_is_set_aside_and_a_new_one_begins() {
+    let person = Person::new();
+    person.file("a.txt", lines(40));
+    DirBuilder::new().mode(0o700).create(person.store()).unwrap();
+    let original = Connection::open(person.store().join("sessions.db")).unwrap();
+    let tables = "PRAGMA journal_mode = WAL;
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+        INSERT INTO meta VALUES ('schema_version', '11');
+        CREATE TABLE reads (session_id TEXT, file_path TEXT, content TEXT, PRIMARY KEY (session_id, file_path));
+        INSERT INTO reads VALUES ('s1', '/a.txt', 'what the original kept');";
+    original.execute_batch(tables).unwrap();
+    drop(original);
+    let said = person.drip(&["read", "a.txt"]).ok();
+    assert!(said.stdout.starts_with("[DRIP: full read | "), "{}", said.transcript());
+    assert!(person.says(&["read", "a.txt"]).starts_with("[DRIP: unchanged"), "the new one remembers");
+    let doctor = person.drip(&["doctor"]).ok().stdout;
+    assert!(doctor.contains("of a store that could not be used are kept"), "{doctor}");
+    assert!(holds(&person.store(), b"what the original kept"), "nothing of it is lost");
+    person.says(&["reset", "--all", "--force"]);
+    assert!(!holds(&person.store(), b"what the original kept"));
 }
 
 #[test]

@@ -3,6 +3,23 @@
 use crate::person::{Person, changed, holds, lines};
 
 #[test]
+fn a_file_that_is_ignored_from_now_on_is_forgotten() {
+    let person = Person::new();
+    person.file("conf.yml", format!("{}token of mine\n", lines(40)));
+    person.file("large.yml", format!("{}token of mine\n", lines(2_000)));
+    for file in ["conf.yml", "large.yml"] {
+        person.says(&["read", file]);
+    }
+    assert!(holds(&person.store(), b"token of mine"));
+    person.file(".dripignore", "*.yml\n");
+    for file in ["conf.yml", "large.yml"] {
+        assert!(person.says(&["read", file]).starts_with("[DRIP: matched .dripignore"));
+    }
+    person.says(&["cache", "fold"]);
+    assert!(!holds(&person.store(), b"token of mine"));
+}
+
+#[test]
 fn a_refresh_makes_the_next_read_whole_in_every_session() {
     let person = Person::new();
     person.file("a.txt", lines(40));

@@ -158,6 +158,8 @@ fn everything_that_was_sent_can_be_proven() {
                       holds the recorded bytes\n";
     assert!(said.starts_with(consistent), "{said}");
     assert_eq!(person.drip(&["verify", "--session", "s9"]).code, 1);
+    let _ = person.drip_with(&[("DRIP_SESSION_ID", "s2")], &["read", "src/a.txt"]).ok();
+    assert_eq!(person.json(&["verify", "--json"])["files"], 1, "however many read it");
     let store = person.store().join("sessions.db");
     let connection = store::sqlite::rusqlite::Connection::open(store).unwrap();
     let altered =

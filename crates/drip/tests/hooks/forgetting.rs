@@ -55,6 +55,17 @@ fn a_window_that_was_cleared_or_resumed_holds_nothing() {
 }
 
 #[test]
+fn a_start_that_is_not_understood_is_a_start() {
+    let claude = Claude::new();
+    claude.home.write("a.txt", lines(100));
+    claude.read("a.txt", Part::All).is_native();
+    let mut payload = claude.event("SessionStart");
+    payload["source"] = serde_json::json!({"kind": "compact"});
+    assert_eq!(claude.hook("claude-session-start", &payload).ok().stdout, "{}\n");
+    claude.read("a.txt", Part::All).is_native();
+}
+
+#[test]
 fn a_new_session_costs_nothing() {
     let claude = Claude::new();
     assert_eq!(claude.session_starts("startup"), None);

@@ -210,6 +210,19 @@ fn a_session_that_rested_too_long_starts_again() {
 }
 
 #[test]
+fn a_session_from_a_future_that_the_clock_came_back_from_starts_again() {
+    let claude = Claude::new();
+    claude.home.write("a.txt", lines(100));
+    claude.read("a.txt", Part::All).is_native();
+    let back = |seconds: i64| claude.home.clock().set(claude.home.clock().now_ms() - seconds * 1000);
+    back(60);
+    claude.read("a.txt", Part::All).is_ours("0\t[DRIP: unchanged");
+    back(7_300);
+    claude.read("a.txt", Part::All).is_native();
+    claude.read("a.txt", Part::All).is_ours("0\t[DRIP: unchanged");
+}
+
+#[test]
 fn the_books_count_what_the_client_would_have_shown() {
     let claude = Claude::new();
     claude.home.write("a.txt", lines(200));

@@ -112,15 +112,20 @@ fn lines_that_were_written_where_nothing_was_shown_are_not_known() {
 #[test]
 fn a_file_that_is_ignored_from_now_on_is_neither_sent_nor_kept() {
     let claude = Claude::new();
-    claude.home.write("conf.yml", lines(100));
+    claude.home.write("conf.yml", format!("{}first secret\n", lines(100)));
     claude.read("conf.yml", Part::All).is_native();
+    claude.home.write("conf.yml", format!("{}second secret\n", lines(100)));
+    claude.read("conf.yml", Part::All).is_ours("97\t[DRIP: delta only");
     claude.home.write(".dripignore", "conf.yml\n");
-    claude.home.write("conf.yml", format!("{}token of mine\n", lines(100)));
+    claude.home.write("conf.yml", format!("{}third secret\n", lines(100)));
     claude.read("conf.yml", Part::All).is_native();
+    let _ = claude.drip(&["cache", "fold"]).ok();
     let store = claude.home.data().join("drip");
     for file in ["sessions.db", "sessions.db-wal"] {
         let bytes = fs::read(store.join(file)).unwrap_or_default();
-        assert!(!bytes.windows(13).any(|window| window == b"token of mine"), "{file} has it");
+        for needle in [&b" secret\n"[..], b"line 77 holds "] {
+            assert!(!bytes.windows(needle.len()).any(|window| window == needle), "{file} has it");
+        }
     }
 }
 

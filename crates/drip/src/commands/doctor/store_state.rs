@@ -74,12 +74,14 @@ fn orphans(storage: &Storage) -> String {
     }
 }
 
-/// What is left of stores that were broken.
+/// What is left of stores that were broken, or not ours.
 fn set_aside(root: &Path) -> Option<Check> {
     let names = fs::read_dir(root).ok()?.flatten().map(|entry| entry.file_name());
     let kept = names.filter(|name| name.to_string_lossy().contains(".corrupt-")).count();
     let hint = format!("`rm {}/sessions.db.corrupt-*` if you do not need them", shell_word(root.as_os_str()));
-    (kept > 0).then(|| Check::warn("store", format!("{kept} files of a broken store are kept")).hint(hint))
+    (kept > 0).then(|| {
+        Check::warn("store", format!("{kept} files of a store that could not be used are kept")).hint(hint)
+    })
 }
 
 fn damaged(root: &Path) -> Option<Check> {
