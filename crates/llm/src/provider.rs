@@ -138,7 +138,8 @@ pub enum ResolveError {
 /// Puts the layers together; the first that has a value wins. A layer that speaks of one provider has no say when
 /// another was chosen, so that no key goes where it does not belong.
 ///
-/// A key in the environment chooses its provider only if nobody names one in so many words, and if it is the only one
+/// A key in the environment goes to its provider, or to an address that was typed or stands in the environment too, and to
+/// no address of a file. It chooses its provider only if nobody names one in so many words, and if it is the only one
 /// there.
 pub fn resolve(layers: &[Layer]) -> Result<Resolved, ResolveError> {
     let name = choose(layers);
@@ -153,6 +154,8 @@ pub fn resolve(layers: &[Layer]) -> Result<Resolved, ResolveError> {
         Some(Sourced { value, origin }) => Sourced { value: value.endpoint(name.value), origin },
         None => by_default(name.value.public()),
     };
+    let foreign = matches!(address.origin, Origin::File(_)) && address.value.host() != name.value.public().host();
+    let host = address.value.host().to_owned();
     let target = match model.value.strip_prefix("script:") {
         Some(path) => Sourced { value: Target::Script(PathBuf::from(path)), origin: model.origin.clone() },
         None => Sourced { value: Target::Http(address.value), origin: address.origin },
@@ -160,9 +163,14 @@ pub fn resolve(layers: &[Layer]) -> Result<Resolved, ResolveError> {
     // A file asks for no key.
     let key =
         ours.iter().filter(|_| matches!(target.value, Target::Http(_))).find_map(|layer| layer.key.clone());
-    let key = key.unwrap_or_else(|| by_default(KeySource::None));
+    let mut key = key.unwrap_or_else(|| by_default(KeySource::None));
     let default_auth = if name.value == Name::Anthropic { Auth::XApiKey } else { Auth::Bearer };
     let mut warnings: Vec<String> = layers.iter().flat_map(|layer| layer.warnings.clone()).collect();
+    // Whoever exported a key for a provider did not mean the server that some file names.
+    if foreign && let Origin::Environment(variable) = &key.origin {
+        warnings.push(format!("{variable} is not sent to {host}: name a key beside its address"));
+        key = by_default(KeySource::None);
+    }
     warnings.extend(in_the_clear(&target.value, &key.value));
     Ok(Resolved {
         auth: ours.iter().find_map(|layer| layer.auth.clone()).unwrap_or_else(|| by_default(default_auth)),

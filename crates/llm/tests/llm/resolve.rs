@@ -108,6 +108,21 @@ fn a_key_never_goes_to_a_provider_it_was_not_meant_for() {
 }
 
 #[test]
+fn a_key_in_the_environment_does_not_go_to_a_server_that_a_file_names() {
+    let env = &[("OPENAI_API_KEY", "o"), ("ANTHROPIC_API_KEY", "a")];
+    let chibi = "model = 'm'\nbase_url = 'https://models.example/v1/chat/completions'";
+    let given = Given { provider: Some("openai"), env, chibi, ..NOTHING };
+    let found = given.resolved().unwrap();
+    assert_eq!(found.key.value, KeySource::None);
+    assert_eq!(found.warnings, ["OPENAI_API_KEY is not sent to models.example: name a key beside its address"]);
+    let public = "model = 'm'\nbase_url = 'https://api.openai.com/v1/chat/completions'";
+    let known = KeySource::Known(Key::new("o").unwrap());
+    assert_eq!(Given { chibi: public, ..given }.resolved().unwrap().key.value, known);
+    let typed = Given { api_url: Some("https://models.example/v1"), chibi: "model = 'm'", ..given };
+    assert_eq!(typed.resolved().unwrap().key.value, known);
+}
+
+#[test]
 fn a_key_in_the_environment_chooses_its_provider_only_if_nobody_else_does() {
     let openrouter = &[("OPENROUTER_API_KEY", "k")];
     let name = |given: Given<'_>| given.resolved().unwrap().name.value;
