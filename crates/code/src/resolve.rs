@@ -6,7 +6,11 @@ mod infer;
 mod lookup;
 mod member;
 mod reach;
+mod read;
+mod typed;
 mod value;
+mod words;
+mod wrap;
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
