@@ -220,10 +220,10 @@ pub(crate) fn digest(resolution: &Resolution, facts: &Facts) -> u64 {
 impl SiteKind {
     fn edge(self) -> EdgeKind {
         match self {
-            Self::Call | Self::New | Self::Enter | Self::Iterate | Self::Subscript => EdgeKind::Call,
             Self::Read => EdgeKind::Reference,
             Self::Write => EdgeKind::Property,
             Self::Decorator => EdgeKind::Decorator,
+            _ => EdgeKind::Call,
         }
     }
 }

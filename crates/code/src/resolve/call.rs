@@ -13,13 +13,12 @@ impl Resolver<'_> {
         match site.kind {
             SiteKind::Call | SiteKind::New | SiteKind::Decorator => self.call_site(site, out),
             SiteKind::Read | SiteKind::Write => self.read_site(site, out),
-            SiteKind::Enter => {
-                self.protocol(site, &["__enter__", "__exit__", "__aenter__", "__aexit__"], out);
-            }
-            SiteKind::Iterate => {
-                self.protocol(site, &["__iter__", "__next__", "__aiter__", "__anext__"], out);
-            }
+            SiteKind::Enter => self.protocol(site, &["__enter__", "__exit__"], out),
+            SiteKind::AsyncEnter => self.protocol(site, &["__aenter__", "__aexit__"], out),
+            SiteKind::Iterate => self.protocol(site, &["__iter__", "__next__"], out),
+            SiteKind::AsyncIterate => self.protocol(site, &["__aiter__", "__anext__"], out),
             SiteKind::Subscript => self.protocol(site, &["__getitem__"], out),
+            SiteKind::Put => self.protocol(site, &["__setitem__"], out),
         }
     }
 

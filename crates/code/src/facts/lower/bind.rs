@@ -160,7 +160,8 @@ impl Lower<'_> {
         }
         self.bind_target(target, element, ty, node, DEPTH);
         if self.language == Language::Python {
-            self.site(of, of_expr, SiteKind::Iterate);
+            let is_async = self.text_of(node).starts_with("async");
+            self.site(of, of_expr, if is_async { SiteKind::AsyncIterate } else { SiteKind::Iterate });
         }
     }
 
