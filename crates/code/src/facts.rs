@@ -252,8 +252,12 @@ pub(crate) enum SiteKind {
     Decorator,
     /// The protocol of `with`, loops and the like: methods called by the language itself.
     Enter,
+    AsyncEnter,
     Iterate,
+    AsyncIterate,
     Subscript,
+    /// A subscript that is given a value.
+    Put,
 }
 
 /// The facts of a file. A file that is no program (see [`parse::parse`]) has none.

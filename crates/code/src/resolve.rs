@@ -6,7 +6,11 @@ mod infer;
 mod lookup;
 mod member;
 mod reach;
+mod read;
+mod typed;
 mod value;
+mod words;
+mod wrap;
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -216,10 +220,10 @@ pub(crate) fn digest(resolution: &Resolution, facts: &Facts) -> u64 {
 impl SiteKind {
     fn edge(self) -> EdgeKind {
         match self {
-            Self::Call | Self::New | Self::Enter | Self::Iterate | Self::Subscript => EdgeKind::Call,
             Self::Read => EdgeKind::Reference,
             Self::Write => EdgeKind::Property,
             Self::Decorator => EdgeKind::Decorator,
+            _ => EdgeKind::Call,
         }
     }
 }

@@ -5,9 +5,13 @@ mod bind;
 mod define;
 mod doc;
 mod elixir;
+mod exchange;
 mod express;
 mod finish;
+mod flags;
 mod hooks;
+mod naming;
+mod params;
 mod uses;
 
 use tree_sitter::Node;

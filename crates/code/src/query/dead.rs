@@ -79,7 +79,7 @@ fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool,
     if !def.decorator_texts.is_empty() {
         return (false, "a decorator may register it");
     }
-    if is_exported(facts, snapshot.files.path(place.file), place.def, def) {
+    if is_exported(facts, snapshot.files.path(place.file), place.def, def) || mentions.given_on(facts, def) {
         return (false, "exported: others may use it");
     }
     if def.flags.has(Flags::OVERRIDE) || may_override(snapshot, place) {
@@ -102,6 +102,8 @@ struct Mentions<'s> {
     /// By name: one of the functions that use it, and whether there are others.
     used: QuickMap<&'s str, (Place, bool)>,
     written: QuickSet<&'s str>,
+    /// Names that a package imports to give them on.
+    given: QuickSet<&'s str>,
 }
 
 impl<'s> Mentions<'s> {
@@ -111,11 +113,15 @@ impl<'s> Mentions<'s> {
             facts.text(facts.def(place.def).name)
         };
         let wanted: QuickSet<&str> = candidates.iter().map(name).collect();
+        let mut given: QuickSet<&str> = QuickSet::default();
         let (mut used, mut written): (QuickMap<&str, (Place, bool)>, QuickSet<&str>) = Default::default();
         for (id, entry) in snapshot.files.each() {
             let facts: &Facts = &entry.facts;
             // Which of the file's names are wanted, asked once per name and not once per use.
             let here: Vec<bool> = facts.names.iter().map(|name| wanted.contains(name.as_ref())).collect();
+            if entry.path.ends_with("__init__.py") {
+                given.extend(facts.imports.iter().filter_map(|import| Some(facts.text(import.name?))));
+            }
             written.extend(facts.mentions.iter().map(|sym| facts.text(*sym)));
             for site in &facts.sites {
                 let (Expr::Name(sym) | Expr::Member(_, sym)) = facts.expr(site.expr) else { continue };
@@ -127,11 +133,18 @@ impl<'s> Mentions<'s> {
                 }
             }
         }
-        Self { used, written }
+        Self { used, written, given }
     }
 
     fn elsewhere(&self, name: &str, place: Place) -> bool {
         self.written.contains(name) || self.used.get(name).is_some_and(|(user, more)| *more || *user != place)
+    }
+
+    /// Whether a package gives on the function, or the class it is a public member of.
+    fn given_on(&self, facts: &Facts, def: &Def) -> bool {
+        let class = facts.def(def.parent);
+        let outer = if class.kind == DefKind::Class { class.name } else { def.name };
+        self.given.contains(facts.text(outer)) && !facts.text(def.name).starts_with('_')
     }
 
     fn begins(&self, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! A use to edges.
 
 use super::infer::has_namespaces;
+use super::words::is_common;
 use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Unresolved, Value};
 use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Flags, Site, SiteKind};
 use crate::language::Language;
@@ -12,13 +13,12 @@ impl Resolver<'_> {
         match site.kind {
             SiteKind::Call | SiteKind::New | SiteKind::Decorator => self.call_site(site, out),
             SiteKind::Read | SiteKind::Write => self.read_site(site, out),
-            SiteKind::Enter => {
-                self.protocol(site, &["__enter__", "__exit__", "__aenter__", "__aexit__"], out);
-            }
-            SiteKind::Iterate => {
-                self.protocol(site, &["__iter__", "__next__", "__aiter__", "__anext__"], out);
-            }
+            SiteKind::Enter => self.protocol(site, &["__enter__", "__exit__"], out),
+            SiteKind::AsyncEnter => self.protocol(site, &["__aenter__", "__aexit__"], out),
+            SiteKind::Iterate => self.protocol(site, &["__iter__", "__next__"], out),
+            SiteKind::AsyncIterate => self.protocol(site, &["__aiter__", "__anext__"], out),
             SiteKind::Subscript => self.protocol(site, &["__getitem__"], out),
+            SiteKind::Put => self.protocol(site, &["__setitem__"], out),
         }
     }
 
@@ -229,44 +229,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// Calling a decorated function calls what its decorators put around it, where those are ours.
-    fn call_wrappers(&mut self, site: Site, place: Place, out: &mut Resolution) {
-        for (wrapper, _) in self.wrappers(place) {
-            self.add(site, wrapper, EdgeKind::Call, Confidence::Medium, out);
-        }
-    }
-
-    /// What is put around a decorated function calls it.
-    pub(super) fn wrapped(&mut self, place: Place, out: &mut Resolution) {
-        for (wrapper, line) in self.wrappers(place) {
-            let (kind, confidence) = (EdgeKind::Call, Confidence::Medium);
-            out.edges.push(Edge { from: wrapper, line, to: place, kind, confidence });
-        }
-    }
-
-    /// The functions inside a function's decorators that call what the decorator was given, and where they do.
-    fn wrappers(&mut self, place: Place) -> Vec<(Place, u32)> {
-        let facts = self.facts(place.file);
-        let def = facts.def(place.def);
-        let mut out = Vec::new();
-        for decorator in &def.decorators {
-            for value in self.infer(place.file, *decorator, def.parent, DEPTH).iter() {
-                let Value::Function(decorator) = value else { continue };
-                let facts = self.facts(decorator.file);
-                for (id, one) in facts.each_def() {
-                    // A decorator with arguments has its wrapper one level further down.
-                    let inside = one.parent == decorator.def || facts.def(one.parent).parent == decorator.def;
-                    if let Some(line) = one.wraps.filter(|_| inside && id != decorator.def) {
-                        out.push((Place { file: decorator.file, def: id }, line));
-                    }
-                }
-            }
-        }
-        out
-    }
-
     /// `super(…)` in a constructor.
-    fn parent_constructor(&mut self, site: Site, out: &mut Resolution) {
+    pub(super) fn parent_constructor(&mut self, site: Site, out: &mut Resolution) {
         let Some(Value::Instance(class) | Value::Class(class)) = self.this(self.home, site.scope, DEPTH)
         else {
             return;
@@ -287,96 +251,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// Reading a function passes it on; reading a property runs it.
-    fn read_site(&mut self, site: Site, out: &mut Resolution) {
-        let facts = self.facts(self.home);
-        match facts.expr(site.expr) {
-            Expr::Name(_) => {
-                let ruby = facts.language == Language::Ruby;
-                let kind = if ruby { EdgeKind::Call } else { EdgeKind::Reference };
-                for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
-                    if let Value::Function(place) = value {
-                        let property = self.facts(place.file).def(place.def).kind == DefKind::Property;
-                        if property && facts.language == Language::Python {
-                            // The bare name of a property is the property itself, as in `@name.setter`.
-                            continue;
-                        }
-                        let kind = if property { EdgeKind::Property } else { kind };
-                        let confidence = if self.is_bound_to_definition(site) {
-                            Confidence::High
-                        } else {
-                            Confidence::Medium
-                        };
-                        self.add(site, *place, kind, confidence, out);
-                    }
-                }
-            }
-            Expr::Super if facts.language == Language::Ruby => self.parent_constructor(site, out),
-            Expr::Member(of, name) => {
-                let name = facts.text(name);
-                let receivers = self.infer(self.home, of, site.scope, DEPTH);
-                for receiver in receivers.iter() {
-                    self.read_member(site, of, *receiver, name, out);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn read_member(&mut self, site: Site, of: ExprId, receiver: Value, name: &str, out: &mut Resolution) {
-        let confidence = self.confidence(of, receiver);
-        let found = match receiver {
-            Value::Class(class) | Value::Instance(class) => self.class_member(class, name, DEPTH),
-            Value::Super(class) => self.parent_member(class, name, DEPTH),
-            _ => {
-                for value in self.member(receiver, name, DEPTH) {
-                    if let Value::Function(place) = value {
-                        self.add(site, place, EdgeKind::Reference, confidence, out);
-                    }
-                }
-                return;
-            }
-        };
-        for one in found {
-            if let Bound::Def(def) = one.binding.to {
-                let place = Place { file: one.file, def };
-                match self.facts(one.file).def(def).kind {
-                    // A property read on the class is the property itself.
-                    DefKind::Property if !matches!(receiver, Value::Class(_)) => {
-                        self.add(site, place, EdgeKind::Property, confidence, out);
-                    }
-                    DefKind::Method | DefKind::Function | DefKind::Property
-                        if site.kind == SiteKind::Read =>
-                    {
-                        self.add(site, place, EdgeKind::Reference, confidence, out);
-                    }
-                    _ => {}
-                }
-            }
-        }
-    }
-
-    /// Methods that the language calls on an object.
-    fn protocol(&mut self, site: Site, names: &[&str], out: &mut Resolution) {
-        for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
-            let Value::Instance(class) = value else { continue };
-            for name in names {
-                for one in self.class_member(*class, name, DEPTH) {
-                    if let Bound::Def(def) = one.binding.to {
-                        self.add(
-                            site,
-                            Place { file: one.file, def },
-                            EdgeKind::Call,
-                            Confidence::Medium,
-                            out,
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    fn add(&mut self, site: Site, to: Place, kind: EdgeKind, confidence: Confidence, out: &mut Resolution) {
+    pub(super) fn add(
+        &mut self,
+        site: Site,
+        to: Place,
+        kind: EdgeKind,
+        confidence: Confidence,
+        out: &mut Resolution,
+    ) {
         let facts = self.facts(self.home);
         let target = self.facts(to.file).def(to.def);
         if matches!(target.kind, DefKind::Lambda | DefKind::File | DefKind::Namespace | DefKind::Object) {
@@ -387,7 +269,7 @@ impl Resolver<'_> {
     }
 
     /// How sure a member is, by what its object was found to be.
-    fn confidence(&mut self, of: ExprId, receiver: Value) -> Confidence {
+    pub(super) fn confidence(&mut self, of: ExprId, receiver: Value) -> Confidence {
         let plain = matches!(self.expr(self.home, of), Expr::This | Expr::Super | Expr::Name(_));
         match receiver {
             Value::Module(_) | Value::Folder(..) | Value::Class(_) | Value::Super(_) => Confidence::High,
@@ -406,7 +288,7 @@ impl Resolver<'_> {
     }
 
     /// Whether a bare name is bound to a definition or an import, and not to a value that happens to be one.
-    fn is_bound_to_definition(&mut self, site: Site) -> bool {
+    pub(super) fn is_bound_to_definition(&mut self, site: Site) -> bool {
         let facts = self.facts(self.home);
         let Expr::Name(name) = facts.expr(site.expr) else { return false };
         let mut scope = site.scope;
@@ -426,203 +308,4 @@ impl Resolver<'_> {
         let facts = self.facts(self.home);
         matches!(facts.expr(id), Expr::Member(of, _) if facts.expr(of) == Expr::Super)
     }
-}
-
-/// Method names of the usual collections, texts, files and futures: a bare name says nothing then.
-fn is_common(name: &str) -> bool {
-    const COMMON: &[&str] = &[
-        "add",
-        "all",
-        "any",
-        "append",
-        "apply",
-        "args",
-        "bind",
-        "call",
-        "catch",
-        "clear",
-        "clone",
-        "close",
-        "commit",
-        "concat",
-        "connect",
-        "contains",
-        "copy",
-        "count",
-        "create",
-        "cursor",
-        "decode",
-        "delete",
-        "discard",
-        "emit",
-        "encode",
-        "endswith",
-        "entries",
-        "error",
-        "execute",
-        "exists",
-        "exit",
-        "extend",
-        "fetch",
-        "fetchall",
-        "fetchone",
-        "filter",
-        "find",
-        "first",
-        "flush",
-        "forEach",
-        "format",
-        "get",
-        "getvalue",
-        "group",
-        "groups",
-        "handle",
-        "has",
-        "hash",
-        "index",
-        "indexOf",
-        "info",
-        "init",
-        "insert",
-        "into",
-        "is_dir",
-        "is_file",
-        "items",
-        "iter",
-        "join",
-        "keys",
-        "kill",
-        "last",
-        "len",
-        "length",
-        "lines",
-        "list",
-        "load",
-        "loads",
-        "lock",
-        "log",
-        "lower",
-        "lstrip",
-        "main",
-        "map",
-        "match",
-        "max",
-        "min",
-        "mkdir",
-        "name",
-        "new",
-        "next",
-        "now",
-        "off",
-        "on",
-        "open",
-        "parse",
-        "path",
-        "pop",
-        "post",
-        "print",
-        "push",
-        "put",
-        "read",
-        "readline",
-        "readlines",
-        "recv",
-        "reduce",
-        "register",
-        "release",
-        "remove",
-        "render",
-        "replace",
-        "reset",
-        "resolve",
-        "result",
-        "reverse",
-        "rollback",
-        "rstrip",
-        "run",
-        "save",
-        "search",
-        "seek",
-        "select",
-        "send",
-        "set",
-        "setdefault",
-        "shift",
-        "size",
-        "slice",
-        "some",
-        "sort",
-        "split",
-        "splitlines",
-        "start",
-        "startswith",
-        "status",
-        "stop",
-        "strip",
-        "sub",
-        "submit",
-        "tell",
-        "terminate",
-        "test",
-        "text",
-        "then",
-        "title",
-        "to_s",
-        "to_string",
-        "toString",
-        "trim",
-        "type",
-        "union",
-        "unlink",
-        "unwrap",
-        "update",
-        "upper",
-        "url",
-        "value",
-        "values",
-        "wait",
-        "warn",
-        "warning",
-        "with",
-        "write",
-        "writelines",
-        "year",
-        "zip",
-        "date",
-        "debug",
-        "dict",
-        "dump",
-        "dumps",
-        "end",
-        "equals",
-        "exec",
-        "expect",
-        "fileno",
-        "flat",
-        "from",
-        "head",
-        "id",
-        "isdigit",
-        "isoformat",
-        "json",
-        "key",
-        "mode",
-        "patch",
-        "raise_for_status",
-        "reload",
-        "request",
-        "search",
-        "setup",
-        "show",
-        "span",
-        "step",
-        "time",
-        "timestamp",
-        "total_seconds",
-        "truncate",
-        "version",
-        "view",
-        "visit",
-    ];
-    COMMON.contains(&name) || name.starts_with("__") || name.len() < 3
 }

@@ -2,9 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::define::is_expression;
-use super::{Lower, Naming, Visit};
-use crate::facts::{Binding, Bound, DefId, DefKind, Expr, ExprId, Flags, ImportForm, SiteKind, Sym};
+use super::{Lower, Naming};
+use crate::facts::{Binding, Bound, DefId, DefKind, Expr, ExprId, SiteKind, Sym};
 use crate::language::{Language, Role, Shape, named};
 use crate::parse::line;
 
@@ -118,7 +117,7 @@ impl Lower<'_> {
         let sym = self.names.add(text);
         let in_object = self.kind(self.scope()) == DefKind::Object;
         match self.role(value) {
-            Some(Role::Lambda) => {
+            Some(Role::Lambda) if self.language != Language::Python => {
                 self.named.insert(value.id(), Naming { name: sym, owner: None });
             }
             Some(Role::Object) if in_object => {
@@ -161,7 +160,8 @@ impl Lower<'_> {
         }
         self.bind_target(target, element, ty, node, DEPTH);
         if self.language == Language::Python {
-            self.site(of, of_expr, SiteKind::Iterate);
+            let is_async = self.text_of(node).starts_with("async");
+            self.site(of, of_expr, if is_async { SiteKind::AsyncIterate } else { SiteKind::Iterate });
         }
     }
 
@@ -231,26 +231,6 @@ impl Lower<'_> {
             }
         };
         Some((name, owner))
-    }
-
-    /// Python's `__all__`, and what CommonJS gives on.
-    fn export_list(&mut self, target: Node<'_>, value: Node<'_>) {
-        match (self.language, self.text_of(target)) {
-            (Language::Python, "__all__") => {
-                let texts: Vec<&str> = named(value)
-                    .filter(|child| self.role(*child) == Some(Role::Text))
-                    .map(|child| self.unquoted(child))
-                    .collect();
-                let syms: Vec<_> = texts.iter().map(|text| self.names.add(text)).collect();
-                self.exports.get_or_insert_default().extend(syms);
-            }
-            (Language::JavaScript | Language::TypeScript, "module.exports" | "exports") => {
-                let name = self.names.add("default");
-                let expr = self.express(value);
-                self.bind_here(name, Bound::Value(expr), target);
-            }
-            _ => {}
-        }
     }
 
     fn bind_pair(&mut self, target: Node<'_>, value: Option<Node<'_>>, ty: Option<ExprId>, node: Node<'_>) {
@@ -400,230 +380,6 @@ impl Lower<'_> {
         if typed.is_none() || value != ExprId::UNKNOWN {
             bind(Bound::Value(value));
         }
-    }
-
-    /// The name that a definition declares, its owner if it names one, and its parameters if they hang on the name.
-    pub(super) fn declared_name<'t>(&mut self, node: Node<'t>) -> (Sym, Option<Sym>, Option<Node<'t>>) {
-        let (mut name, params) = self.descend(node);
-        let mut owner = None;
-        while let Some(shape) = self.kinds.shape(name)
-            && shape.role == Role::Member
-            && let (Some(of), Some(inner)) = (shape.of.child(name), shape.name.child(name))
-        {
-            owner = Some(self.last_part(of));
-            self.take(Some(name));
-            self.take_all(of);
-            name = inner;
-        }
-        self.take_all(name);
-        let text = self.text_of(name);
-        let text = text.strip_prefix('#').unwrap_or(text).trim_matches(['"', '\'']);
-        (self.names.add(text), owner, params)
-    }
-
-    /// Down a C declarator to the name, and the parameter list passed on the way.
-    pub(super) fn descend<'t>(&self, node: Node<'t>) -> (Node<'t>, Option<Node<'t>>) {
-        let (mut name, mut params) = (node, None);
-        while let Some(inner) = name.child_by_field_name("declarator") {
-            params = name.child_by_field_name("parameters").or(params);
-            name = inner;
-        }
-        if let Some(inner) = named(name).next().filter(|_| name.kind() == "parenthesized_declarator") {
-            return (self.descend(inner).0, params);
-        }
-        (name, params)
-    }
-
-    /// The name inside a pattern, declarator or typed parameter: its first identifier.
-    pub(super) fn innermost_name<'t>(&self, node: Node<'t>) -> Node<'t> {
-        let mut name = self.descend(node).0;
-        for _ in 0..DEPTH {
-            if matches!(self.role(name), Some(Role::Identifier)) || name.named_child_count() == 0 {
-                return name;
-            }
-            let Some(inner) = named(name)
-                .find(|child| !child.kind().contains("modifier") && !child.kind().contains("annotation"))
-            else {
-                return name;
-            };
-            name = inner;
-        }
-        name
-    }
-
-    /// The last name of a path or type, without arguments.
-    pub(super) fn last_part(&mut self, node: Node<'_>) -> Sym {
-        let text = self.text_of(node);
-        let end = text.find(['<', '[', '(']).unwrap_or(text.len());
-        let start = text[..end].rfind(['.', ':', '\\', '*', '&', ' ']).map_or(0, |place| place + 1);
-        let name = text[start..end].trim();
-        let name = if name.is_empty() { text.trim_matches(['*', '&', ' ']) } else { name };
-        self.names.add(name)
-    }
-
-    /// Marks a node and all names in it as dealt with.
-    pub(super) fn take_all(&mut self, node: Node<'_>) {
-        let mut left = vec![node];
-        while let Some(node) = left.pop() {
-            self.taken.insert(node.id());
-            if self.role(node).is_none_or(|role| !matches!(role, Role::Call | Role::Function | Role::Lambda))
-            {
-                left.extend(named(node));
-            }
-        }
-    }
-
-    pub(super) fn export(&mut self, node: Node<'_>) -> Visit {
-        self.exporting = self.exporting.max(node.end_byte());
-        if let Some(source) = node.child_by_field_name("source") {
-            super::super::imports::reexport(self, node, source);
-            return Visit::Past;
-        }
-        let default = node.child_by_field_name("value").or_else(|| {
-            let mut cursor = node.walk();
-            let is_default = node.children(&mut cursor).any(|child| child.kind() == "default");
-            if is_default { node.child_by_field_name("declaration") } else { None }
-        });
-        let name = self.names.add("default");
-        if let Some(value) = default {
-            if self.role(value) == Some(Role::Lambda) {
-                self.named.insert(value.id(), Naming { name, owner: None });
-            } else if let Some(declared) = value.child_by_field_name("name") {
-                let declared = self.sym_of(declared);
-                let expr = self.push(Expr::Name(declared));
-                self.bind_here(name, Bound::Value(expr), node);
-            } else if self.role(value).is_some_and(is_expression) {
-                let expr = self.express(value);
-                self.bind_here(name, Bound::Value(expr), node);
-            }
-        }
-        Visit::Into
-    }
-
-    /// Adds an import; where it is bound is for the caller to say.
-    pub(in crate::facts) fn import(
-        &mut self,
-        node: Node<'_>,
-        module: &str,
-        name: Option<Sym>,
-        alias: Option<Sym>,
-        form: ImportForm,
-    ) -> u32 {
-        let level = module.bytes().take_while(|byte| *byte == b'.').count();
-        let python = self.language == Language::Python;
-        let (level, module) = if python { (level, &module[level..]) } else { (0, module) };
-        let import = crate::facts::Import {
-            module: self.names.add(module),
-            level: u32::try_from(level).unwrap_or(0),
-            name,
-            alias,
-            form,
-            line: line(node),
-            scope: self.scope(),
-        };
-        self.imports.push(import);
-        u32::try_from(self.imports.len() - 1).expect("a file has fewer imports than bytes")
-    }
-
-    pub(super) fn is_exported(&self, id: DefId, node: Node<'_>) -> bool {
-        let def = &self.defs[id.0 as usize];
-        let name_node = self.kinds.shape(node).and_then(|shape| shape.name.child(node));
-        let name = name_node.map_or("", |name| self.text_of(name));
-        let header_end = name_node.map_or(node.start_byte(), |name| name.start_byte());
-        let header = self.source.get(node.start_byte()..header_end).unwrap_or_default();
-        let word = |wanted: &str| header.split(|c: char| !c.is_alphanumeric()).any(|word| word == wanted);
-        match self.language {
-            Language::Python => !name.starts_with('_') || (name.starts_with("__") && name.ends_with("__")),
-            Language::Go => name.starts_with(char::is_uppercase),
-            Language::Rust => {
-                word("pub")
-                    || self.kind(def.parent) == DefKind::Extension
-                        && !self.defs[def.parent.0 as usize].bases.is_empty()
-            }
-            Language::JavaScript | Language::TypeScript => node.end_byte() <= self.exporting,
-            Language::C | Language::Cpp => !word("static"),
-            Language::Elixir => {
-                !self.text_of(node).starts_with("defp") && !self.text_of(node).starts_with("defmacrop")
-            }
-            Language::Kotlin | Language::Scala => !word("private"),
-            Language::Java | Language::CSharp => word("public") || word("protected"),
-            Language::Swift => word("public") || word("open"),
-            Language::Ruby => !self.follows_private(node),
-            Language::Php => !word("private"),
-            Language::Lua | Language::Luau => !word("local"),
-        }
-    }
-
-    /// Whether the bare word `private` stands before a Ruby method, in the same class.
-    fn follows_private(&self, node: Node<'_>) -> bool {
-        let before = std::iter::successors(node.prev_named_sibling(), Node::prev_named_sibling);
-        // A class with more members than this is looked at no further: asking for a sibling takes longer and longer.
-        before.take(100).any(|one| matches!(self.text_of(one), "private" | "protected"))
-    }
-
-    pub(super) fn function_flags(&mut self, id: DefId, node: Node<'_>, body: Option<Node<'_>>) {
-        let exported = self.is_exported(id, node);
-        let def = &self.defs[id.0 as usize];
-        let name_start = self
-            .kinds
-            .shape(node)
-            .and_then(|shape| shape.name.child(node))
-            .map_or(node.start_byte(), |name| name.start_byte());
-        let header = self.source.get(node.start_byte()..name_start).unwrap_or_default();
-        let word = |wanted: &str| header.split(|c: char| !c.is_alphanumeric()).any(|word| word == wanted);
-        let (is_async, is_static) =
-            (word("async") || word("suspend"), word("static") || node.kind() == "singleton_method");
-        let (is_abstract, overrides, getter) = (word("abstract"), word("override"), word("get"));
-        let kind = def.kind;
-        let parent_name = self.defs[def.parent.0 as usize].name;
-        let is_constructor = kind == DefKind::Method && def.name == parent_name;
-        let name = def.name;
-        let marks: Vec<Sym> = def.decorator_texts.clone();
-        let by_name = self.table.constructors.iter().any(|known| self.names.add(known) == name);
-        let marks: Vec<String> = marks.iter().map(|mark| self.mark_text(*mark)).collect();
-        let marked = |wanted: &[&str]| {
-            marks.iter().any(|mark| wanted.contains(&mark.rsplit('.').next().unwrap_or(mark)))
-        };
-        let flags = &mut self.defs[id.0 as usize].flags;
-        flags.set(Flags::EXPORTED, exported);
-        flags.set(Flags::ASYNC, is_async);
-        flags.set(Flags::STATIC, is_static || marked(&["staticmethod"]));
-        flags.set(Flags::CLASS_LEVEL, marked(&["classmethod"]));
-        flags.set(Flags::OVERRIDE, overrides || marked(&["override", "Override"]));
-        flags.set(Flags::CONSTRUCTOR, is_constructor || (by_name && kind == DefKind::Method));
-        let no_body = body.is_none_or(|body| self.says_nothing(body));
-        let flags = &mut self.defs[id.0 as usize].flags;
-        flags.set(Flags::ABSTRACT, is_abstract || no_body || marked(&["abstractmethod"]));
-        let reads = marked(&[
-            "property",
-            "cached_property",
-            "setter",
-            "getter",
-            "deleter",
-            "abstractproperty",
-            "hybrid_property",
-            "classproperty",
-        ]);
-        if kind == DefKind::Method && (reads || (getter && node.kind() == "method_definition")) {
-            self.defs[id.0 as usize].kind = DefKind::Property;
-        }
-    }
-
-    /// Whether a Python body leaves the work to others.
-    fn says_nothing(&self, body: Node<'_>) -> bool {
-        if self.language != Language::Python {
-            return false;
-        }
-        named(body).all(|statement| {
-            let text = self.text_of(statement);
-            matches!(text, "pass" | "...")
-                || text.starts_with("raise NotImplementedError")
-                || text.starts_with(['"', '\''])
-        })
-    }
-
-    fn mark_text(&self, mark: Sym) -> String {
-        self.names.text(mark).to_owned()
     }
 }
 

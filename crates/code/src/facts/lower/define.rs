@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Lower, Visit};
-use crate::facts::{Binding, Bound, Def, DefId, DefKind, ExprId, Flags, ImportForm, Param, Sym};
+use crate::facts::{Binding, Bound, Def, DefId, DefKind, ExprId, Flags, ImportForm, Sym};
 use crate::language::{Language, Role, Shape, named};
 use crate::parse::{last_line, line};
 
@@ -342,129 +342,6 @@ impl Lower<'_> {
         let line = line.trim_end_matches([':', '{', ';', ',', ' ']);
         let line = line.strip_suffix("=>").or_else(|| line.strip_suffix('=')).unwrap_or(line).trim();
         self.names.add(kit::text::head(line, SIGNATURE))
-    }
-
-    fn parameters(&mut self, id: DefId, params: Node<'_>) {
-        let mut place = 0;
-        for child in named(params) {
-            // Kotlin's constructor wraps its parameters once more.
-            let inner: Vec<_> =
-                if child.kind() == "class_parameters" { named(child).collect() } else { vec![child] };
-            for param in inner {
-                place += self.parameter(id, param, place);
-            }
-        }
-        if self.role(params) == Some(Role::Identifier) {
-            self.parameter(id, params, 0);
-        }
-    }
-
-    /// One parameter node, which may declare several names; says how many.
-    fn parameter(&mut self, id: DefId, node: Node<'_>, place: u32) -> u32 {
-        let is_parameter = self.role(node) == Some(Role::Parameter);
-        let is_name = self.role(node) == Some(Role::Identifier) && node.kind() != "type_identifier";
-        let is_pattern = node.kind().contains("pattern")
-            || node.kind().contains("splat")
-            || node.kind() == "self_parameter";
-        let is_variable =
-            self.role(node) == Some(Role::Variable) || self.role(node) == Some(Role::Declaration);
-        if !is_parameter && !is_name && !is_pattern && !is_variable {
-            return 0;
-        }
-        let mut names = Vec::new();
-        match self.kinds.shape(node).filter(|_| is_parameter) {
-            Some(shape) => {
-                if let crate::language::Slot::Field(field) = shape.name {
-                    let mut cursor = node.walk();
-                    names.extend(node.children_by_field_id(field, &mut cursor).filter(Node::is_named));
-                    if self.language == Language::Swift {
-                        names.truncate(1);
-                    }
-                } else {
-                    names.extend(shape.name.child(node));
-                }
-            }
-            None => names.push(node),
-        }
-        self.take(Some(node));
-        let text = self.text_of(node).split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = self.names.add(kit::text::head(&text, 160));
-        let mut count = 0;
-        for name_node in names {
-            let inner = self.innermost_name(name_node);
-            self.take_all(name_node);
-            let name = self.sym_of(inner);
-            self.defs[id.0 as usize].params.push(Param { name, text });
-            self.bind_parameter(node, name, place + count);
-            count += 1;
-        }
-        count
-    }
-
-    fn bind_parameter(&mut self, node: Node<'_>, name: Sym, place: u32) {
-        self.bind_here(name, Bound::Param(place), node);
-        let scope = self.scope();
-        let Some(shape) = self.kinds.shape(node).filter(|shape| shape.role == Role::Parameter) else {
-            return;
-        };
-        let mut bound = Vec::new();
-        if let Some(ty) = shape.ty.child(node).filter(|ty| self.innermost_name(*ty).id() != node.id()) {
-            let expr = self.express_type(ty);
-            let text = self.text_of(node);
-            // A starred parameter holds many of its type.
-            let many = text.starts_with('*') || text.contains("...");
-            let expr = if many { self.items(&[expr]) } else { expr };
-            bound.push(if many { Bound::Value(expr) } else { Bound::Typed(expr) });
-        }
-        if let Some(value) = shape.of.child(node) {
-            bound.push(Bound::Value(self.express(value)));
-        }
-        let class = self.class_of_constructor(node, scope);
-        for to in bound {
-            self.bind_here(name, to, node);
-            if let Some(class) = class {
-                let bare = self.bare(name, node);
-                self.bindings.push(Binding { scope: class, name: bare, to, within: scope, line: line(node) });
-            }
-        }
-    }
-
-    /// The class whose attribute a parameter becomes by a modifier before it.
-    fn class_of_constructor(&self, node: Node<'_>, scope: DefId) -> Option<DefId> {
-        let promoted = named(node).next().is_some_and(|first| first.kind().contains("modifier"));
-        let parent = self.defs[scope.0 as usize].parent;
-        (promoted && self.kind(parent) == DefKind::Class && self.kind(scope) == DefKind::Method)
-            .then_some(parent)
-    }
-
-    /// A PHP property is named without the sign of its variable.
-    pub(super) fn bare(&mut self, name: Sym, node: Node<'_>) -> Sym {
-        if self.language != Language::Php {
-            return name;
-        }
-        let inner = self.kinds.shape(node).and_then(|shape| shape.name.child(node)).unwrap_or(node);
-        let text = self.text_of(inner).trim_start_matches('$');
-        self.names.add(text)
-    }
-
-    /// A method's receiver names the object inside the method.
-    fn receiver(&mut self, receiver: Node<'_>) {
-        let Some(parameter) = named(receiver).next() else { return };
-        self.take(Some(parameter));
-        let Some(shape) = self.kinds.shape(parameter) else { return };
-        let Some(name) = shape.name.child(parameter) else { return };
-        self.take(Some(name));
-        let name = self.sym_of(name);
-        if let Some(ty) = shape.ty.child(parameter) {
-            let expr = self.express_type(ty);
-            self.bind_here(name, Bound::Typed(expr), parameter);
-        }
-    }
-
-    fn receiver_type(&mut self, receiver: Node<'_>) -> Option<Sym> {
-        let parameter = named(receiver).next()?;
-        let ty = self.kinds.shape(parameter)?.ty.child(parameter)?;
-        Some(self.last_part(ty))
     }
 }
 

@@ -93,6 +93,12 @@ impl Lower<'_> {
                 local.insert((binding.scope, binding.name));
             }
         }
+        // A name that a function is defined under stays one, whatever else it is given.
+        for binding in
+            self.bindings.iter().filter(|binding| matches!(binding.to, Bound::Def(_) | Bound::Import(_)))
+        {
+            local.remove(&(binding.scope, binding.name));
+        }
         let imports_all = self.imports.iter().any(|import| import.form == crate::facts::ImportForm::All);
         let ambient = self.table.reach != Reach::File || imports_all || self.language == Language::Ruby;
         let (defs, exprs) = (&self.defs, &self.exprs);

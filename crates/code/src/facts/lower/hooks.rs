@@ -26,7 +26,10 @@ fn python(lower: &mut Lower<'_>, node: Node<'_>) {
                     value = named(value).next().unwrap_or(value);
                 }
                 let expr = lower.express(value);
-                lower.site(value, expr, SiteKind::Enter);
+                let statement = node.parent().and_then(|clause| clause.parent());
+                let is_async =
+                    statement.is_some_and(|statement| lower.text_of(statement).starts_with("async"));
+                lower.site(value, expr, if is_async { SiteKind::AsyncEnter } else { SiteKind::Enter });
             }
         }
         "yield" => {

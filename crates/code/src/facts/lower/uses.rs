@@ -137,7 +137,8 @@ impl Lower<'_> {
     pub(super) fn subscript(&mut self, node: Node<'_>, shape: &Shape) {
         if self.language == Language::Python && node.kind() == "subscript" {
             let of = shape.of.child(node).map_or(ExprId::UNKNOWN, |child| self.express(child));
-            self.site(node, of, SiteKind::Subscript);
+            let kind = if self.taken.contains(&node.id()) { SiteKind::Put } else { SiteKind::Subscript };
+            self.site(node, of, kind);
         }
     }
 
