@@ -19,9 +19,12 @@ pub(super) fn search(run: &mut Run, words: &str) -> Result<(), Failure> {
     }
     let mut found: Vec<(ContextName, Entry)> = Vec::new();
     for name in contexts(run)? {
-        let filters = crate::config::policy(&run.layers(&name)?).filters;
-        let hits = run.reader(&name)?.search(&query, MOST, filters)?;
-        found.extend(hits.into_iter().map(|entry| (name.clone(), entry)));
+        match found_in(run, &name, &query) {
+            Ok(hits) => found.extend(hits.into_iter().map(|entry| (name.clone(), entry))),
+            Err(failure) if run.chosen => return Err(failure),
+            // One that cannot be read hides no other.
+            Err(failure) => run.out.warn(&format!("`{}` was not searched: {failure}", name.as_str())),
+        }
     }
     // Each context gave its newest; of entries of the same second, the order within a context stays.
     found.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.timestamp));
@@ -34,6 +37,11 @@ pub(super) fn search(run: &mut Run, words: &str) -> Result<(), Failure> {
     let lines: Vec<String> = found.iter().map(|(name, entry)| shown(name, entry, words, offset)).collect();
     run.out.result(&if lines.is_empty() { "Nothing found.".to_owned() } else { lines.join("\n") });
     Ok(())
+}
+
+fn found_in(run: &Run, name: &ContextName, query: &Query) -> Result<Vec<Entry>, Failure> {
+    let filters = crate::config::policy(&run.layers(name)?).filters;
+    Ok(run.reader(name)?.search(query, MOST, filters)?)
 }
 
 /// All of them, or the one that was named.

@@ -30,6 +30,11 @@ pub(super) fn context(run: &mut Run, select: &Select, from: Option<&str>) -> Res
     }
     run.chosen = true;
     let before = std::mem::replace(&mut run.current, chosen.clone());
+    // What plugins may see and do can be set for a context alone.
+    let plugins = |name| run.layers(name).map(|layers| layers.open_table("plugins"));
+    if plugins(&before)? != plugins(&chosen)? {
+        run.load_plugins()?;
+    }
     let event = Event::OnContextSwitch {
         from_context: before.as_str(),
         to_context: chosen.as_str(),

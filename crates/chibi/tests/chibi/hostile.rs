@@ -57,6 +57,21 @@ fn settings_that_are_no_file_are_named() {
 }
 
 #[test]
+fn one_context_that_cannot_be_read_hides_no_other() {
+    let server = Server::scripted([says("needle"), says("needle")]);
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["hello"]);
+    chibi.told(&["-C", "broken", "hello"]);
+    chibi.home.write(".chibi/contexts/broken/local.toml", "this is no TOML");
+    let output = chibi.run(&["--search", "needle"]).ok();
+    assert!(output.stdout.contains("default") && !output.stdout.contains("broken"), "{}", output.stdout);
+    assert!(output.stderr.starts_with("warning: `broken` was not searched: "), "{}", output.stderr);
+    assert_eq!(chibi.run(&["-C", "broken", "--search", "needle"]).code, 1);
+    assert_eq!(chibi.told(&["-L"]), "  broken\n* default\n");
+    drop(server);
+}
+
+#[test]
 fn a_home_that_is_a_file_is_named() {
     let chibi = Chibi::bare();
     chibi.home.write(".chibi", "");

@@ -196,6 +196,17 @@ fn plugins_and_what_became_of_them_are_listed() {
 }
 
 #[test]
+fn what_a_plugin_may_see_can_be_set_for_a_context_alone() {
+    let chibi = Chibi::bare();
+    chibi.plugin("show", &bash_tool("show", "echo \"[$TOKEN]\""));
+    chibi.told(&["-C", "work", "-l"]);
+    chibi.home.write(".chibi/contexts/work/local.toml", "[plugins.show]\nenv = ['TOKEN']\n");
+    let shown = |args: &[&str]| chibi.home.run(chibi.command(args).env("TOKEN", "t")).ok().stdout;
+    assert_eq!(shown(&["-p", "show"]), "[]\n");
+    assert_eq!(shown(&["-C", "work", "-p", "show"]), "[t]\n");
+}
+
+#[test]
 fn no_plugin_sees_a_key() {
     let chibi = Chibi::bare();
     chibi
