@@ -222,3 +222,36 @@ fn a_new_conversation_begins_when_it_is_told_to() {
     drop(terminal);
     assert_eq!(rig.requests()[1]["messages"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_single_prompt_at_a_terminal_can_ask_too_and_then_ends() {
+    let rig = Rig::new([calls("bash", &json!({"command": "touch made"})), says("Made.")]);
+    let args = ["--api-url", &rig.server.url(), "make", "it"];
+    let mut terminal = Terminal::spawn(&rig.home, bin("agent"), &args, SIZE);
+    terminal.wait_for("run `touch made`? [y]es [n]o [a]lways", PATIENCE);
+    terminal.send("y");
+    assert_eq!(terminal.exit_code(PATIENCE), 0);
+    assert!(rig.home.path().join("made").exists());
+    assert!(terminal.screen().contains("Made."), "{}", terminal.screen());
+    drop(rig.requests());
+}
+
+#[test]
+fn a_turn_that_died_goes_on_when_its_conversation_is_opened_again() {
+    let rig = Rig::new([
+        calls("bash", &json!({"command": "touch one"})),
+        says("never said").delay_before(Duration::from_secs(600)),
+        says("Both are there."),
+    ]);
+    let url = rig.server.url();
+    let terminal = open(&rig, &["--permission", "all"]);
+    enter(&terminal, "make one");
+    assert!(until(PATIENCE, || rig.server.requests().len() == 2));
+    // Killed, with the terminal.
+    drop(terminal);
+    let terminal = Terminal::spawn(&rig.home, bin("agent"), &["--api-url", &url, "--continue"], SIZE);
+    let screen = terminal.wait_for("Both are there.", PATIENCE);
+    assert!(screen.contains("going on with the turn that was cut off"), "{screen}");
+    drop(terminal);
+    drop(rig.requests());
+}
