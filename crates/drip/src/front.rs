@@ -67,7 +67,7 @@ pub const FILES: &[Entry] = &[
     Entry {
         path: "$XDG_DATA_HOME/drip/sessions.db.corrupt-<time>",
         owner: "drip",
-        holds: "a store that was broken, set aside; `drip reset --all` removes it",
+        holds: "a store that was broken or another program's, set aside; `drip reset --all` removes it",
     },
     Entry {
         path: ".dripignore",

@@ -154,7 +154,8 @@ pub fn resolve(layers: &[Layer]) -> Result<Resolved, ResolveError> {
         Some(Sourced { value, origin }) => Sourced { value: value.endpoint(name.value), origin },
         None => by_default(name.value.public()),
     };
-    let foreign = matches!(address.origin, Origin::File(_)) && address.value.host() != name.value.public().host();
+    let foreign =
+        matches!(address.origin, Origin::File(_)) && address.value.host() != name.value.public().host();
     let host = address.value.host().to_owned();
     let target = match model.value.strip_prefix("script:") {
         Some(path) => Sourced { value: Target::Script(PathBuf::from(path)), origin: model.origin.clone() },

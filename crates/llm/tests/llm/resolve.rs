@@ -114,7 +114,10 @@ fn a_key_in_the_environment_does_not_go_to_a_server_that_a_file_names() {
     let given = Given { provider: Some("openai"), env, chibi, ..NOTHING };
     let found = given.resolved().unwrap();
     assert_eq!(found.key.value, KeySource::None);
-    assert_eq!(found.warnings, ["OPENAI_API_KEY is not sent to models.example: name a key beside its address"]);
+    assert_eq!(
+        found.warnings,
+        ["OPENAI_API_KEY is not sent to models.example: name a key beside its address"]
+    );
     let public = "model = 'm'\nbase_url = 'https://api.openai.com/v1/chat/completions'";
     let known = KeySource::Known(Key::new("o").unwrap());
     assert_eq!(Given { chibi: public, ..given }.resolved().unwrap().key.value, known);
