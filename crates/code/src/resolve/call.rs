@@ -94,11 +94,23 @@ impl Resolver<'_> {
         });
         let (Some(only), None) = (methods.next(), methods.next()) else { return false };
         let facts = self.facts(only.file);
-        if facts.def(only.def).kind != DefKind::Method {
+        if facts.def(only.def).kind != DefKind::Method || !self.is_known_here(*only) {
             return false;
         }
         self.add(site, *only, site.kind.edge(), Confidence::Low, out);
         true
+    }
+
+    /// Whether a file has heard of a method's class. Where types are written down, a file that uses an object without
+    /// ever naming its class is rare, and libraries have methods of every name.
+    fn is_known_here(&mut self, method: Place) -> bool {
+        let home = self.facts(self.home);
+        if home.language == Language::Python || method.file == self.home {
+            return true;
+        }
+        let facts = self.facts(method.file);
+        let class = facts.class_of(method.def).map(|class| facts.text(class));
+        class.is_some_and(|class| home.sym(class).is_some())
     }
 
     /// The edges of calling a member of a receiver.
