@@ -13,6 +13,7 @@ const BENCHES: &[(&str, &str, &str)] = &[
         "what a prompt costs in each shell, whatever the daemon is doing, beside an empty template",
     ),
     ("drip", "drip", "drip's hook and commands at three sizes, 64 at once, and the tokens of a history"),
+    ("code", "code", "what it costs to understand Django, cold and after an edit, beside parsing it alone"),
     (
         "agent",
         "agent",
