@@ -1,10 +1,11 @@
 //! Every binary as it is shipped, put where the shell finds it.
 
+use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::binaries::{BINARIES, Binary};
-use crate::shell::{Done, cargo, run, target};
+use crate::binaries::{BINARIES, Binary, Linked};
+use crate::shell::{Done, capture, cargo, command, run, target};
 
 pub(crate) fn install(folder: Option<&str>) -> Done {
     let folder = match folder {
@@ -24,10 +25,38 @@ pub(crate) fn install(folder: Option<&str>) -> Done {
 
 /// Builds one binary in its profile and tells where it is.
 pub(crate) fn build(binary: &Binary) -> Done<PathBuf> {
-    let args =
-        ["build", "--locked", "--package", binary.package, "--bin", binary.name, "--profile", binary.profile];
-    run(&format!("{} ({})", binary.name, binary.profile), cargo(&args))?;
-    Ok(target().join(binary.profile).join(binary.name))
+    let mut args = vec![
+        "build",
+        "--locked",
+        "--package",
+        binary.package,
+        "--bin",
+        binary.name,
+        "--profile",
+        binary.profile,
+    ];
+    let (musl, mut folder) = (format!("{ARCH}-unknown-linux-musl"), target());
+    let mut how = binary.profile.to_owned();
+    if binary.linked == Linked::AloneIfPossible {
+        if has_target(&musl) {
+            args.extend(["--target", &musl]);
+            folder.push(&musl);
+            how.push_str(", linked with nothing");
+        } else {
+            how.push_str(&format!(
+                ", linked with the system's C library: `rustup target add {musl}` makes it start faster"
+            ));
+        }
+    }
+    run(&format!("{} ({how})", binary.name), cargo(&args))?;
+    Ok(folder.join(binary.profile).join(binary.name))
+}
+
+/// Whether the compiler can build for `target`: its standard library is there. Not asked of rustup, by which not every
+/// compiler was installed.
+fn has_target(target: &str) -> bool {
+    let sysroot = capture(command("rustc", &["--print", "sysroot"])).unwrap_or_default();
+    Path::new(sysroot.trim()).join("lib/rustlib").join(target).join("lib").is_dir()
 }
 
 /// Beside first, then renamed: a running binary is never half overwritten.

@@ -1,15 +1,12 @@
 //! A command that has ended, sent without waiting for an answer.
 
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use kit::invocation::Environment;
 use kit::text::head;
 use kit::{Invocation, Places};
-use wire::Deadline;
 use wire::clai::{CAP, Event, Message, ORDINARY, SessionId, Shell};
 use wire::endpoint::{clai_dir, clai_socket};
 use wire::frame::to_line;
@@ -40,49 +37,13 @@ pub(crate) fn send(invocation: &mut Invocation, source: Source) -> Option<()> {
     // From here on the daemon can keep us waiting: one budget for all of it.
     let deadline = deadline(&invocation.env);
     let unix = Unix { uid: places.uid };
-    let answer = Answer::expected(&invocation.env);
     match unix.connect(&endpoint, deadline) {
         Ok(connection) => match connection.send_within(&line, deadline) {
             Err(SendError::TimedOut) => mark_busy(&places),
-            Ok(()) => {
-                answer.into_iter().for_each(Answer::wait);
-                Some(())
-            }
-            Err(_) => None,
+            sent => sent.ok(),
         },
         Err(ConnectError::TimedOut { .. }) => mark_busy(&places),
         Err(_) => None,
-    }
-}
-
-/// What the shell will show if it is there when the shell goes on: a file that the daemon writes. Nothing is read from
-/// the daemon, and who does not ask for this is not kept.
-struct Answer {
-    path: PathBuf,
-    /// Before.
-    length: u64,
-}
-
-impl Answer {
-    /// On a quiet machine the daemon has answered by then. A prompt must not wait for the other times.
-    const PATIENCE: Duration = Duration::from_micros(500);
-    /// As short as the system can sleep.
-    const STEP: Duration = Duration::from_micros(50);
-
-    fn expected(env: &Environment) -> Option<Answer> {
-        let path = PathBuf::from(env.get("CLAI_ANSWER")?);
-        let length = fs::metadata(&path).ok()?.len();
-        Some(Answer { path, length })
-    }
-
-    /// Until there is something else in the file, or the time is over: then the shell shows nothing.
-    fn wait(self) {
-        let deadline = Deadline::after(Answer::PATIENCE);
-        let is_new = |length| length != self.length && length > 0;
-        while !deadline.passed() && !fs::metadata(&self.path).is_ok_and(|file| is_new(file.len())) {
-            #[allow(clippy::disallowed_methods, reason = "a step of a wait that has a deadline")]
-            std::thread::sleep(Answer::STEP);
-        }
     }
 }
 

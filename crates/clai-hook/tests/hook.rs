@@ -306,33 +306,6 @@ fn a_listener_that_does_not_read_costs_no_more_than_the_budget() {
     assert!(ground.directory().join("busy").exists());
 }
 
-#[test]
-fn an_answer_in_a_file_is_waited_for_as_long_as_a_prompt_can() {
-    let ground = Ground::new();
-    let file = ground.home.write("next", "77\n");
-    let asked = |ground: &Ground| {
-        ground.quiet(ground.hook(&["ingest"]).env("CLAI_CMD", "ls").env("CLAI_ANSWER", &file), b"")
-    };
-    let took = asked(&ground);
-    assert!(took >= Duration::from_micros(500) && took < SOON, "{took:?}");
-    assert_eq!(ground.event()["cmd_raw"], "ls");
-    // Who answers is waited for; that it is worth it, the prompt's benchmark shows.
-    let answering = thread::spawn({
-        let (listener, file) = (ground.listener.as_ref().unwrap().try_clone().unwrap(), file.clone());
-        move || {
-            let (caller, _) = listener.accept().unwrap();
-            fs::write(file, "git push\0\0").unwrap();
-            BufReader::new(caller).lines().count()
-        }
-    });
-    assert!(asked(&ground) < SOON);
-    assert_eq!(answering.join().unwrap(), 1);
-    // A file that is not there is nobody's answer.
-    fs::remove_file(&file).unwrap();
-    assert!(asked(&ground) < SOON);
-    assert_eq!(ground.event()["cmd_raw"], "ls");
-}
-
 /// Answers every request for a session.
 fn answering(ground: &Ground) -> mpsc::Receiver<Value> {
     let listener = ground.listener.as_ref().unwrap().try_clone().unwrap();

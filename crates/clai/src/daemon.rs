@@ -14,6 +14,7 @@ mod projects;
 mod request;
 mod serve;
 mod service;
+mod workers;
 mod writer;
 
 use std::fs;
@@ -36,7 +37,7 @@ use wire::Deadline;
 use wire::endpoint::{self, SocketPath};
 use wire::transport::{ListenError, Transport, Unix, UnixListener};
 
-pub use background::{Started, ensure};
+pub use background::{Started, comes_up, ensure};
 pub use client::{AskFailure, ask};
 pub use request::*;
 
@@ -167,7 +168,7 @@ fn foreground(invocation: &mut Invocation, options: &Options) -> Result<Exit, Fa
         .spawn(move || writer.run())
         .map_err(|error| Failure::new("cannot start the writer").because(&error))?;
     let _ = home.log.record(now, "started", &[("learned", &service.status().learned.to_string())]);
-    serve::serve(listener, &service, &stopping.flag);
+    serve::serve(listener, &service, &stopping.flag, || home.socket.as_path().exists());
     journal.close();
     let ended = writer.join();
     let _ = home.log.record(invocation.clock.unix_ms(), "stopped", &[]);

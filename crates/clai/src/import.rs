@@ -3,6 +3,7 @@
 //!
 //! Must never know our own tables, templates or how a line is learned.
 
+mod again;
 mod atuin;
 mod bash;
 mod fish;
@@ -21,8 +22,10 @@ use kit::places::Variable;
 use store::sqlite::rusqlite;
 
 use crate::command::SessionId;
+pub use again::imported_before;
 use lines::{Line, Lines};
-use settle::{Lead, Settle};
+pub use settle::Time;
+use settle::{Lead, Settle, UNDATED};
 
 /// What tells where a history is, besides the base directories.
 pub const VARIABLES: &[Variable] = &[
@@ -50,6 +53,7 @@ pub struct Imported {
     /// Unix milliseconds when it ended, as far as that is known. Where the source has no times they are made up so
     /// that the order is kept and all of them are before the file was last written.
     pub ts: i64,
+    pub time: Time,
     pub line: String,
     pub exit_code: Option<i32>,
     pub cwd: Option<String>,
@@ -77,6 +81,11 @@ impl Source {
             Source::Fish => "fish",
             Source::Atuin => "atuin",
         }
+    }
+
+    /// How the sessions of commands begin whose times were guessed.
+    pub fn undated(self) -> String {
+        format!("{}-{UNDATED}", self.name())
     }
 
     /// Where the history may be, best first; whether it is there is for the caller to see. `HISTFILE` is often

@@ -1,5 +1,5 @@
-//! Which repository a directory is in, on which branch, and in the middle of what. Read from files: git is never
-//! run, and nothing here writes. A broken repository is less context, never an error.
+//! Which repository a directory is in, and on which branch. Read from files: git is never run, and nothing here writes.
+//! A broken repository is less context, never an error.
 //!
 //! Must never know sessions, tables or suggestions.
 
@@ -23,7 +23,6 @@ pub struct Repo {
     pub root: PathBuf,
     pub key: RepoKey,
     pub head: Head,
-    pub doing: Doing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,19 +32,6 @@ pub enum Head {
     Detached(String),
     /// Unreadable, or kept in a form that is not a file.
     Unknown,
-}
-
-/// What git was told to do and is not done with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doing {
-    Nothing,
-    Merge,
-    Rebase,
-    /// `git am` is applying mails.
-    Apply,
-    CherryPick,
-    Revert,
-    Bisect,
 }
 
 impl Repo {
@@ -135,9 +121,11 @@ fn at(root: &Path) -> Option<Repo> {
     };
     let remote =
         read(&shared.join("config")).and_then(|config| config::remote_url(&String::from_utf8_lossy(&config)));
-    let doing = doing(&git);
-    let head = moved_branch(&git, doing).map_or_else(|| parse_head(&head), Head::Branch);
-    Some(Repo { root: root.to_owned(), key: key(root, remote.as_deref()), head, doing })
+    let head = match parse_head(&head) {
+        Head::Detached(commit) => moved_branch(&git).map_or(Head::Detached(commit), Head::Branch),
+        head => head,
+    };
+    Some(Repo { root: root.to_owned(), key: key(root, remote.as_deref()), head })
 }
 
 /// A directory, or for worktrees and submodules a file that names one.
@@ -164,26 +152,8 @@ fn parse_head(head: &[u8]) -> Head {
     }
 }
 
-fn doing(git: &Path) -> Doing {
-    // The outermost first: a rebase that stopped at a conflict has a CHERRY_PICK_HEAD of its own.
-    const SIGNS: &[(&str, Doing)] = &[
-        ("rebase-merge", Doing::Rebase),
-        ("rebase-apply/applying", Doing::Apply),
-        ("rebase-apply", Doing::Rebase),
-        ("MERGE_HEAD", Doing::Merge),
-        ("CHERRY_PICK_HEAD", Doing::CherryPick),
-        ("REVERT_HEAD", Doing::Revert),
-        ("BISECT_LOG", Doing::Bisect),
-    ];
-    let sign = SIGNS.iter().find(|(name, _)| git.join(name).symlink_metadata().is_ok());
-    sign.map_or(Doing::Nothing, |(_, doing)| *doing)
-}
-
 /// A rebase detaches HEAD and remembers the branch.
-fn moved_branch(git: &Path, doing: Doing) -> Option<String> {
-    if doing != Doing::Rebase {
-        return None;
-    }
+fn moved_branch(git: &Path) -> Option<String> {
     let name =
         ["rebase-merge/head-name", "rebase-apply/head-name"].iter().find_map(|path| read(&git.join(path)))?;
     let name = String::from_utf8_lossy(&name);

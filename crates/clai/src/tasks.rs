@@ -171,7 +171,7 @@ impl Discovery {
     }
 
     fn reading(&mut self, directory: &Path) -> Option<&mut Reading> {
-        if self.known.get(directory).is_none_or(|reading| !reading.project.is_unchanged()) {
+        if self.known.get_mut(directory).is_none_or(|reading| !reading.project.is_unchanged()) {
             self.readings += 1;
             self.known.remove(directory);
             if self.known.len() >= Self::DIRECTORIES {

@@ -391,9 +391,9 @@ fn importing_twice_changes_nothing() {
     let home = Home::new();
     let mut database = open(&home);
     let old: Vec<Record> = (0..50).map(|n| record("old", NOW - DAY + n, &format!("make t{n}"))).collect();
-    assert_eq!(database.import(&old).unwrap(), 50);
+    assert_eq!(database.import(&old).unwrap(), [true; 50]);
     let first = aggregates(&home);
-    assert_eq!(database.import(&old).unwrap(), 0);
+    assert_eq!(database.import(&old).unwrap(), [false; 50]);
     assert_eq!(aggregates(&home), first);
     assert_eq!(count(&home, "SELECT count(*) FROM command_event"), 50);
 }

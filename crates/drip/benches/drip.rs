@@ -18,7 +18,7 @@ use drip::history;
 use drip::plan::{Limits, Policy};
 use kit::invocation::Environment;
 use serde_json::{Value, json};
-use testkit::measure::Table;
+use testkit::measure::{Table, cpu_of};
 use testkit::{Home, bin};
 
 const SIZES: [usize; 3] = [400, 3_000, 50_000];
@@ -44,7 +44,7 @@ fn main() {
     table.print();
 }
 
-/// CPU time is the children's, in ticks of 10 ms, so that it takes many of them.
+/// The median of many, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     cpu: f64,
@@ -53,24 +53,21 @@ struct Cost {
 
 impl Cost {
     fn of(times: usize, mut start: impl FnMut(usize) -> Child) -> Cost {
-        let mut wall = Duration::ZERO;
-        let mut cpu = 0;
+        let mut each: Vec<(Duration, Duration)> = Vec::new();
         for round in 0..times {
-            let before = children_ticks();
             let began = Instant::now();
-            let status = start(round).wait().unwrap();
-            wall += began.elapsed();
-            cpu += children_ticks() - before;
-            assert!(status.success());
+            let mut child = start(round);
+            let cpu = cpu_of(&child);
+            each.push((cpu, began.elapsed()));
+            assert!(child.wait().unwrap().success());
         }
-        Cost { cpu: cpu as f64 * 10.0 / times as f64, wall: wall.as_secs_f64() * 1e3 / times as f64 }
+        let median = |of: fn(&(Duration, Duration)) -> Duration| {
+            let mut all: Vec<Duration> = each.iter().map(of).collect();
+            all.sort();
+            all[times / 2].as_secs_f64() * 1e3
+        };
+        Cost { cpu: median(|(cpu, _)| *cpu), wall: median(|(_, wall)| *wall) }
     }
-}
-
-fn children_ticks() -> u64 {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap();
-    let fields = stat.rsplit(')').next().unwrap().split_whitespace();
-    fields.skip(13).take(2).map(|field| field.parse::<u64>().unwrap()).sum()
 }
 
 fn report(table: &mut Table, what: &str, cost: Cost, empty: Cost, fsyncs: usize) {
@@ -112,7 +109,7 @@ fn outcome(table: &mut Table, lines: usize, case: Case, empty: Cost) {
             version += 1;
             fs::write(&path, text(lines, version)).unwrap();
         }
-        ask(&home, &path, case, &session, traced)
+        ask(&home, &path, case, (&session, round), traced)
     };
     // The first two make the store and what there is to know again.
     for round in 0..2 {
@@ -120,7 +117,8 @@ fn outcome(table: &mut Table, lines: usize, case: Case, empty: Cost) {
     }
     let times = if lines > 10_000 { 20 } else { 50 };
     let cost = Cost::of(times, |round| start(round + 2, false));
-    let mut traced = start(times + 2, true);
+    says_what_it_should(&home, case, start(times + 2, false));
+    let mut traced = start(times + 3, true);
     assert!(traced.wait().unwrap().success());
     let counted = fs::read_to_string(home.path().join("trace")).unwrap_or_default();
     let fsyncs =
@@ -128,7 +126,21 @@ fn outcome(table: &mut Table, lines: usize, case: Case, empty: Cost) {
     report(table, &format!("{lines} lines, {case:?}"), cost, empty, fsyncs);
 }
 
-fn ask(home: &Home, path: &Path, case: Case, session: &str, traced: bool) -> Child {
+/// A benchmark of hooks that have nothing to say would be quick.
+fn says_what_it_should(home: &Home, case: Case, mut child: Child) {
+    assert!(child.wait().unwrap().success());
+    let said = fs::read_to_string(home.path().join("said")).unwrap();
+    let word = match case {
+        Case::HookOfAnotherTool | Case::HookFirst => return assert_eq!(said, ""),
+        Case::ReadFirst => "full read",
+        Case::HookUnchanged | Case::ReadUnchanged => "unchanged since last read",
+        Case::HookChanged | Case::ReadChanged => "delta only",
+    };
+    assert!(said.contains(word), "{case:?}: {said}");
+}
+
+/// One call of one session; each has a number of its own, as the client gives it.
+fn ask(home: &Home, path: &Path, case: Case, (session, call): (&str, usize), traced: bool) -> Child {
     let hook =
         matches!(case, Case::HookOfAnotherTool | Case::HookFirst | Case::HookUnchanged | Case::HookChanged);
     let args: &[&str] = if hook { &["hook", "claude-post-read"] } else { &["read", "f.txt"] };
@@ -144,11 +156,12 @@ fn ask(home: &Home, path: &Path, case: Case, session: &str, traced: bool) -> Chi
         drip(home, args)
     };
     command.env("DRIP_SESSION_ID", session).env("DRIP_DIFF_POLICY", "cheapest").current_dir(home.path());
-    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    let said = fs::File::create(home.path().join("said")).unwrap();
+    command.stdin(Stdio::piped()).stdout(said);
     let mut child = command.spawn().unwrap();
     if hook {
         let tool = if case == Case::HookOfAnotherTool { "Task" } else { "Read" };
-        let payload = payload(path, session, tool).to_string();
+        let payload = payload(path, session, tool, call).to_string();
         child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();
     }
     drop(child.stdin.take());
@@ -156,7 +169,7 @@ fn ask(home: &Home, path: &Path, case: Case, session: &str, traced: bool) -> Chi
 }
 
 /// What Claude Code sends after it has read a file.
-fn payload(path: &Path, session: &str, tool: &str) -> Value {
+fn payload(path: &Path, session: &str, tool: &str, call: usize) -> Value {
     let content = fs::read_to_string(path).unwrap();
     let lines = content.lines().count() + 1;
     json!({
@@ -165,7 +178,7 @@ fn payload(path: &Path, session: &str, tool: &str) -> Value {
         "tool_response": {"type": "text", "file": {
             "filePath": path, "content": content, "numLines": lines, "startLine": 1, "totalLines": lines,
         }},
-        "tool_use_id": "t",
+        "tool_use_id": format!("t{call}"),
     })
 }
 
@@ -201,8 +214,11 @@ fn at_once(table: &mut Table) {
     let paths: Vec<PathBuf> =
         (0..64).map(|number| home.write(format!("{number}.txt"), text(400, number))).collect();
     let began = Instant::now();
-    let children: Vec<Child> =
-        paths.iter().map(|path| ask(&home, path, Case::HookFirst, "together", false)).collect();
+    let children: Vec<Child> = paths
+        .iter()
+        .enumerate()
+        .map(|(number, path)| ask(&home, path, Case::HookFirst, ("together", number), false))
+        .collect();
     for mut child in children {
         assert!(child.wait().unwrap().success());
     }

@@ -47,6 +47,9 @@ pub struct Settings {
     pub replay: Replay,
     /// A search without hits is answered by us as well.
     pub grep_always: bool,
+    /// More of a command's output than this the client may cut or put into a file, after we have seen it whole. The
+    /// person's own limit, which the client hands on to its hooks, may be lower.
+    pub shell_output_bytes: usize,
     pub watch_rescan: Duration,
     /// From which share of vanished files on, in percent, the meter proposes to prune.
     pub ghost_hint: u32,
@@ -135,6 +138,8 @@ pub struct Warning {
 
 /// Anything shorter would end a session while its agent thinks or its person has lunch.
 const TTL_FLOOR: Duration = Duration::from_secs(1_800);
+/// What the client keeps whole if nobody set it.
+const SHELL_OUTPUT_CEILING: usize = 25_000;
 /// Faster than this a rescan would never end.
 const RESCAN_FLOOR: Duration = Duration::from_millis(50);
 
@@ -181,6 +186,7 @@ impl Settings {
                 keep: reader.number("DRIP_REPLAY_KEEP"),
             },
             grep_always: reader.switch("DRIP_GREP_ALWAYS_FILTER"),
+            shell_output_bytes: reader.number::<usize>("BASH_MAX_OUTPUT_LENGTH").min(SHELL_OUTPUT_CEILING),
             watch_rescan: Duration::from_millis(reader.number("DRIP_WATCH_RESCAN_MS")).max(RESCAN_FLOOR),
             ghost_hint: reader.number("DRIP_GHOST_HINT_THRESHOLD"),
             price: Price {
@@ -270,6 +276,11 @@ pub const VARIABLES: &[Variable] = &[
     row("DRIP_REPLAY_LOG", "1", "0: what was sent is not kept for `drip replay`"),
     row("DRIP_REPLAY_KEEP", "500", "how many answers per session are kept"),
     row("DRIP_GREP_ALWAYS_FILTER", "0", "1: `hook claude-grep` answers searches without hits too"),
+    row(
+        "BASH_MAX_OUTPUT_LENGTH",
+        "25000",
+        "the client's own: longer outputs of commands are left as they are; at most 25000",
+    ),
     row("DRIP_WATCH_RESCAN_MS", "1000", "how often `drip watch` looks by itself"),
     row("DRIP_GHOST_HINT_THRESHOLD", "50", "percent of vanished files from which `meter` proposes `--prune`"),
     row("DRIP_PRICE_PER_MTOK", "3.0", "dollars for a million tokens, for `meter`"),

@@ -2,8 +2,10 @@
 //! standard output and as JSON where `SCRIMP_BENCH_JSON` says.
 
 use std::fs;
-use std::time::Instant;
+use std::process::Child;
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Value, json};
 
@@ -31,6 +33,18 @@ pub fn cost(times: u32, mut operation: impl FnMut()) -> Cost {
         best.cpu = best.cpu.min((cpu_ns() - cpu) / times);
     }
     best
+}
+
+/// Waits for a child and says how long its first thread was on a core, to the nanosecond: what the kernel adds up for
+/// all children comes in ticks of 10 ms, which is more than most of ours take. The child is left to be waited for.
+pub fn cpu_of(child: &Child) -> Duration {
+    let pid = Pid::from_child(child);
+    waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).expect("it is our child");
+    let path = format!("/proc/{}/schedstat", pid.as_raw_nonzero());
+    let schedstat = fs::read_to_string(path).expect("it is still listed");
+    let on_a_core =
+        schedstat.split(' ').next().and_then(|ns| ns.parse().ok()).expect("it begins with a number");
+    Duration::from_nanos(on_a_core)
 }
 
 fn cpu_ns() -> f64 {

@@ -1,7 +1,7 @@
 //! `clai import`: the history that a shell or atuin has kept, so that the first prompt already has something to say.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use kit::page::Column;
@@ -10,11 +10,11 @@ use serde::Serialize;
 use wire::clai::CAP;
 use wire::frame::to_line;
 
-use super::{Call, PATIENCE, Page, counted, times};
+use super::{Call, PATIENCE, Page, counted, database_failure, times};
 use crate::cli::Shell;
-use crate::daemon::{self, Done, Old, Request, WhyNot};
-use crate::database::Reason;
-use crate::import::{self, ImportError, Source};
+use crate::daemon::{self, Done, Old, Request};
+use crate::import::{self, ImportError, Source, Time};
+use crate::redact::{self, redact};
 
 /// How much goes into one message. Escaping can make six bytes of one, and a message has a cap.
 const BATCH_BYTES: usize = CAP.0 / 8;
@@ -82,7 +82,7 @@ pub(super) fn run(call: &mut Call<'_>, args: &Args) -> Result<Exit, Failure> {
     };
     let started = Instant::now();
     let oldest = call.now().saturating_sub(i64::from(config.retention_days) * 86_400_000);
-    let secrets = secrets(&call.ask_started(&Request::WhyNot, PATIENCE)?);
+    let mut again = Again::of(call, source, &file, config.secrets)?;
     let mut send = Send {
         shell: shell.into(),
         batch: Vec::new(),
@@ -93,7 +93,11 @@ pub(super) fn run(call: &mut Call<'_>, args: &Args) -> Result<Exit, Failure> {
     };
     let mut history = import::open(source, &file).map_err(|error| import_failure(&error))?;
     for entry in history.by_ref() {
-        let entry = entry.map_err(|error| import_failure(&error))?;
+        let mut entry = entry.map_err(|error| import_failure(&error))?;
+        if entry.time == Time::Guessed && again.knows(&mut entry) {
+            send.outcome.read += 1;
+            continue;
+        }
         send.outcome.too_old += u64::from(entry.ts < oldest);
         send.take(call, entry)?;
     }
@@ -104,10 +108,6 @@ pub(super) fn run(call: &mut Call<'_>, args: &Args) -> Result<Exit, Failure> {
     }
     let mut outcome = send.outcome;
     outcome.skipped += history.skipped();
-    if outcome.new > 0 {
-        outcome.redacted =
-            self::secrets(&call.ask_started(&Request::WhyNot, PATIENCE)?).saturating_sub(secrets);
-    }
     outcome.known = outcome.read.saturating_sub(outcome.new + outcome.left_out);
     outcome.took_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     outcome.retention_days = config.retention_days;
@@ -134,10 +134,44 @@ fn import_failure(error: &ImportError) -> Failure {
     Failure::new("cannot import").because(error)
 }
 
-/// How many secrets were ever taken out, or lines dropped for one.
-fn secrets(why_not: &WhyNot) -> u64 {
-    let of_secrets = [Reason::SecretRedacted.word(), Reason::SecretDropped.word()];
-    why_not.left_out.iter().filter(|it| of_secrets.contains(&it.reason.as_str())).map(|it| it.count).sum()
+/// What is already there of the commands that have no times.
+struct Again {
+    /// So many are passed over.
+    known: usize,
+    /// Later ones follow this time.
+    last: i64,
+}
+
+impl Again {
+    fn of(call: &Call<'_>, source: Source, file: &Path, secrets: redact::Policy) -> Result<Again, Failure> {
+        let earlier = match call.reader()? {
+            Some(reader) => reader
+                .of_sessions(&source.undated())
+                .map_err(|error| database_failure("cannot read the history", &error))?,
+            None => Vec::new(),
+        };
+        let last = earlier.last().map_or(i64::MIN, |(ts, _)| *ts);
+        let lines: Vec<String> = earlier.into_iter().map(|(_, line)| line).collect();
+        if lines.is_empty() {
+            return Ok(Again { known: 0, last });
+        }
+        let history = import::open(source, file).map_err(|error| import_failure(&error))?;
+        let undated = history.map_while(Result::ok).filter(|entry| entry.time == Time::Guessed);
+        // As it would be kept.
+        let as_kept = |entry: import::Imported| redact(entry.line.trim(), secrets).line.unwrap_or_default();
+        Ok(Again { known: import::imported_before(&lines, undated.map(as_kept)), last })
+    }
+
+    fn knows(&mut self, entry: &mut import::Imported) -> bool {
+        let is_known = self.known > 0;
+        if is_known {
+            self.known -= 1;
+        } else {
+            entry.ts = entry.ts.max(self.last.saturating_add(1));
+            self.last = entry.ts;
+        }
+        is_known
+    }
 }
 
 /// Commands on their way to the daemon, some hundred at a time.
@@ -190,6 +224,7 @@ impl Send {
         self.outcome.read += count;
         self.outcome.new += imported.new;
         self.outcome.left_out += imported.left_out;
+        self.outcome.redacted += imported.secrets;
         self.show_progress(call);
         Ok(())
     }

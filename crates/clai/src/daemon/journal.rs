@@ -271,6 +271,25 @@ mod tests {
     }
 
     #[test]
+    fn a_lone_record_waits_for_others_within_the_specified_time_and_a_hundred_wait_for_nobody() {
+        assert!((Duration::from_millis(25)..=Duration::from_millis(50)).contains(&WINDOW));
+        let journal = Journal::default();
+        let began = Instant::now();
+        journal.push(record(1));
+        let Work::Batch(lone) = journal.next(Duration::from_secs(60)) else { panic!("it becomes due") };
+        assert_eq!(lone.len(), 1);
+        assert!(began.elapsed() >= WINDOW, "{:?}", began.elapsed());
+        journal.done(1);
+        let is_due = |journal: &Journal| !batch(journal).is_empty();
+        let began = Instant::now();
+        (0..FULL_BATCH as i64 - 1).for_each(|ts| journal.push(record(ts)));
+        // On a machine that stood still they have become due by their age.
+        assert!(!is_due(&journal) || began.elapsed() >= WINDOW);
+        (0..FULL_BATCH as i64).for_each(|ts| journal.push(record(ts)));
+        assert!(is_due(&journal));
+    }
+
+    #[test]
     fn an_order_waits_for_what_was_said_before_it_and_for_nothing_later() {
         let journal = Journal::default();
         let is_order = || matches!(journal.next(Duration::ZERO), Work::Order(_));

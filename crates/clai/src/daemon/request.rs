@@ -181,6 +181,8 @@ pub struct Imported {
     pub new: u64,
     /// Not kept by the same rules as for commands that are typed.
     pub left_out: u64,
+    /// Taken out of those that were new, or the reason to drop one.
+    pub secrets: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,10 @@
-//! Taking calls: one thread accepts, each caller has one of its own, and the first byte tells the dialect. Above the
+//! Taking calls: one thread accepts, each caller has one to itself, and the first byte tells the dialect. Above the
 //! transport everything is a stream of bytes; this file never knows a path, and what is said is the doors' business.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use wire::Deadline;
@@ -14,6 +13,7 @@ use wire::transport::{Connection, Listener};
 
 use super::door;
 use super::service::Service;
+use super::workers::{Thread, Workers};
 
 /// As many callers at once: every shell keeps one open, and who has more than this many shells loses nothing but the
 /// connection that was silent the longest.
@@ -23,23 +23,29 @@ const CALLERS: usize = 256;
 const AT_WORK: usize = 16;
 /// … but not for long, so that somebody with a question gets through while others wait for a slow disk.
 const QUEUE_PATIENCE: Duration = Duration::from_millis(20);
+/// How often to see whether our name is still there when nobody calls. At the end of a login it is taken away with the
+/// directory, and who cannot be met would hold the lock for ever.
+const LOOK_UP: Duration = Duration::from_secs(3);
 /// A caller that has begun to say something has this long to finish it.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// How long callers may take to be heard out when the daemon ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// A caller needs little: the largest frame is a JSON text of 128 levels.
-const STACK: usize = 512 * 1024;
 
-/// Takes calls until `stopping`, then hears out who is still there.
-pub(super) fn serve<L: Listener>(listener: L, service: &Arc<Service>, stopping: &Arc<AtomicBool>)
-where
+/// Takes calls until `stopping`, or until it `can_be_met` no more, then hears out who is still there.
+pub(super) fn serve<L: Listener>(
+    listener: L,
+    service: &Arc<Service>,
+    stopping: &Arc<AtomicBool>,
+    can_be_met: impl Fn() -> bool,
+) where
     L::Connection: Connection + 'static,
 {
-    let callers = Arc::new(Callers::default());
+    let (callers, workers) = (Arc::new(Callers::default()), Arc::new(Workers::default()));
     while !stopping.load(Ordering::SeqCst) {
         callers.wait_for_a_turn(QUEUE_PATIENCE);
-        match listener.accept(Deadline::after(Duration::from_secs(3600))) {
-            Ok(Some(connection)) => receive(connection, service, &callers),
+        match listener.accept(Deadline::after(LOOK_UP)) {
+            Ok(Some(connection)) => receive(connection, service, &callers, &workers),
+            Ok(None) if !can_be_met() => break,
             Ok(None) => {}
             // A stranger, who is not served; or no more descriptors, which is better in a moment.
             Err(_) => callers.wait_for_change(Duration::from_millis(20)),
@@ -47,38 +53,50 @@ where
     }
     // Who has called before is heard: a hook has long gone and counts on us.
     while let Ok(Some(connection)) = listener.accept(Deadline::after(Duration::ZERO)) {
-        receive(connection, service, &callers);
+        receive(connection, service, &callers, &workers);
     }
     drop(listener);
     callers.hear_out(LAST_WORDS);
 }
 
-fn receive<C: Connection + 'static>(connection: C, service: &Arc<Service>, callers: &Arc<Callers<C>>) {
+fn receive<C: Connection + 'static>(
+    connection: C,
+    service: &Arc<Service>,
+    callers: &Arc<Callers<C>>,
+    workers: &Arc<Workers>,
+) {
     let Ok(handle) = connection.try_clone() else { return };
     let id = callers.enter(handle);
     service.connections.store(callers.count(), Ordering::Relaxed);
     let (service, registry) = (Arc::clone(service), Arc::clone(callers));
-    let attended = thread::Builder::new().name("caller".to_owned()).stack_size(STACK).spawn(move || {
+    let attended = workers.give(Box::new(move || {
         let stream = Stream { connection, callers: Arc::clone(&registry), id };
         let _guard = Leave { callers: registry, id, service: Arc::clone(&service) };
-        // A caller that breaks off is the caller's business.
-        let _ = attend(stream, &service);
-    });
+        attend(stream, &service)
+    }));
     if attended.is_err() {
         callers.leave(id);
     }
 }
 
-fn attend<C: Connection>(stream: Stream<C>, service: &Arc<Service>) -> io::Result<()> {
-    stream.connection.set_read_timeout(PATIENCE)?;
+/// A caller that breaks off is the caller's business.
+fn attend<C: Connection>(stream: Stream<C>, service: &Arc<Service>) -> Thread {
+    if stream.connection.set_read_timeout(PATIENCE).is_err() {
+        return Thread::AsBefore;
+    }
     let mut input = BufReader::with_capacity(16 * 1024, stream);
-    let Some(first) = first_byte(&mut input)? else { return Ok(()) };
-    match Dialect::of(first) {
+    let Ok(Some(first)) = first_byte(&mut input) else { return Thread::AsBefore };
+    let _ = match Dialect::of(first) {
         Some(Dialect::Ndjson) => door::ndjson::attend(input, service),
         Some(Dialect::Http) => door::http::attend(input, service),
-        Some(Dialect::Raw) => door::raw::attend(input, service),
+        Some(Dialect::Raw) => {
+            let _ = door::raw::attend(input, service);
+            // It has given way to others for good.
+            return Thread::Changed;
+        }
         None => Ok(()),
-    }
+    };
+    Thread::AsBefore
 }
 
 /// Waits as long as it takes: a shell may connect long before its first command.
@@ -306,6 +324,7 @@ impl<C> Drop for Leave<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::thread;
 
     fn callers(count: u64) -> Callers<()> {
         let callers = Callers::default();

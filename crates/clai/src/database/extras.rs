@@ -52,6 +52,10 @@ impl Reason {
             Reason::Malformed => "malformed",
         }
     }
+
+    pub fn is_of_a_secret(self) -> bool {
+        matches!(self, Reason::SecretRedacted | Reason::SecretDropped)
+    }
 }
 
 /// How often something was left out for one reason.

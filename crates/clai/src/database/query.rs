@@ -117,6 +117,15 @@ impl Reader {
         })
     }
 
+    /// Times and lines of sessions whose ids begin so, in the order of time.
+    pub fn of_sessions(&self, beginning: &str) -> Result<Vec<(i64, String)>> {
+        let sql = "SELECT ts, cmd_raw FROM command_event WHERE substr(session_id, 1, length(?1)) = ?1 ORDER BY ts, id";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let read: rusqlite::Result<_> =
+            (|| self.connection.prepare(sql)?.query_map([beginning], row)?.collect())();
+        read.map_err(|source| self.failed(source))
+    }
+
     fn rows(
         &self,
         sql: &str,

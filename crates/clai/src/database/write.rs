@@ -23,8 +23,8 @@ impl Database {
     }
 
     /// The same for commands of another tool's history: what is already there (same session, time and line) is passed
-    /// over, so that importing twice changes nothing. Gives how many were new.
-    pub fn import(&mut self, batch: &[Record]) -> Result<usize> {
+    /// over, so that importing twice changes nothing. Tells of each whether it was new.
+    pub fn import(&mut self, batch: &[Record]) -> Result<Vec<bool>> {
         self.write(batch, Repeats::Skip, Counting::Later)
     }
 
@@ -32,7 +32,7 @@ impl Database {
         insert_session(&self.connection, session).map_err(|source| self.failed(source))
     }
 
-    fn write(&mut self, batch: &[Record], repeats: Repeats, counting: Counting) -> Result<usize> {
+    fn write(&mut self, batch: &[Record], repeats: Repeats, counting: Counting) -> Result<Vec<bool>> {
         let written = (|| {
             if !batch.is_empty() {
                 self.bound_log(counting)?;
@@ -42,9 +42,9 @@ impl Database {
                 Some(progress) => progress,
                 None => Progress::load(&self.connection)?,
             };
-            let count = write(&mut self.connection, &mut progress, &self.owner, batch, repeats, counting)?;
+            let news = write(&mut self.connection, &mut progress, &self.owner, batch, repeats, counting)?;
             self.progress = Some(progress);
-            Ok(count)
+            Ok(news)
         })();
         self.log = self.measure_log();
         if self.progress.as_ref().is_some_and(|progress| progress.uncounted.len() >= MOST_UNCOUNTED) {
@@ -62,11 +62,13 @@ fn write(
     batch: &[Record],
     repeats: Repeats,
     counting: Counting,
-) -> rusqlite::Result<usize> {
+) -> rusqlite::Result<Vec<bool>> {
     let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let (mut sessions, mut written) = (HashSet::new(), 0);
+    let (mut sessions, mut news) = (HashSet::new(), Vec::with_capacity(batch.len()));
     for record in batch {
-        if repeats == Repeats::Skip && is_known(&transaction, record)? {
+        let is_new = repeats == Repeats::Keep || !is_known(&transaction, record)?;
+        news.push(is_new);
+        if !is_new {
             continue;
         }
         // The command refers to its session, and a shell need not have announced itself.
@@ -74,7 +76,6 @@ fn write(
             insert_session(&transaction, &session_of(record, owner))?;
         }
         let id = insert(&transaction, record)?;
-        written += 1;
         match &record.actor {
             Some(actor) => tag(&transaction, id, actor)?,
             None => progress.add(id, &record.ran),
@@ -87,7 +88,7 @@ fn write(
         progress.count(&transaction)?;
     }
     transaction.commit()?;
-    Ok(written)
+    Ok(news)
 }
 
 fn session_of(record: &Record, owner: &Owner) -> Session {

@@ -38,11 +38,16 @@ pub(super) struct Settle {
     session: Option<SessionId>,
 }
 
+/// Whether the source has a time for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Time {
+pub enum Time {
+    /// Or for one shortly before.
     Known,
     Guessed,
 }
+
+/// In the names of sessions, so that they are found when the same history is imported again.
+pub(super) const UNDATED: &str = "undated-";
 
 impl Settle {
     pub(super) fn new(source: Source, lead: Lead) -> Settle {
@@ -64,7 +69,7 @@ impl Settle {
         };
         self.last = Some((ts, time));
         let Entry { line, exit_code, cwd, duration_ms, .. } = entry;
-        Imported { ts, line, exit_code, cwd, duration_ms, session }
+        Imported { ts, time, line, exit_code, cwd, duration_ms, session }
     }
 
     /// Guessed times say nothing about pauses.
@@ -74,7 +79,10 @@ impl Settle {
         });
         match &self.session {
             Some(session) if goes_on => session.clone(),
-            _ => self.session.insert(SessionId(format!("{}-{ts}", self.source.name()))).clone(),
+            _ => {
+                let undated = if time == Time::Guessed { UNDATED } else { "" };
+                self.session.insert(SessionId(format!("{}-{undated}{ts}", self.source.name()))).clone()
+            }
         }
     }
 }

@@ -97,10 +97,12 @@ __clai_after_prompt() {
 
 # The last entry of the history and its number, in `entry` and `number`. Through a file, which costs a tenth of a fork.
 __clai_entry() {
-  local HISTTIMEFORMAT=
+  local HISTTIMEFORMAT='' whole
   if [[ -w $__clai_history ]]; then
     builtin history 1 >|"$__clai_history"
-    IFS= builtin read -r -d '' entry <"$__clai_history"
+    # Not `read`, which takes byte after byte.
+    builtin mapfile -d '' -t whole <"$__clai_history"
+    entry=${whole[0]-}
     : >|"$__clai_history"
   else
     entry=$(builtin history 1)
@@ -133,14 +135,14 @@ __clai_line_run() {
 }
 
 # STATUS LINE MILLISECONDS. Where a hint is to be shown we wait for the helper: when it has ended, the daemon has
-# mostly answered. Else nobody waits. (Not by `&` alone: `$!` belongs to the user.) Of functions with
+# nearly answered. Else nobody waits. (Not by `&` alone: `$!` belongs to the user.) Of functions with
 # variables in front and of redirected groups there are none on this way: each costs a tenth of a millisecond or more.
 __clai_send() {
   [[ -x $__clai_hook ]] || return 0
   local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms
   ((__clai_bash >= 500)) && local -x CLAI_TS=$((${EPOCHREALTIME/[.,]/} / 1000))
-  # A daemon that answered the last time is worth a moment: the helper waits for it.
-  [[ -s $__clai_answer ]] && : >|"$__clai_answer" && [[ -n $__clai_shown ]] && local -x CLAI_ANSWER=$__clai_answer
+  # A daemon that answered the last time is worth a moment.
+  [[ -s $__clai_answer ]] && : >|"$__clai_answer" && __clai_due=50
   # At most four bytes to a character, so that only longer lines need to be counted.
   if ((${#2} > 8192)) && ! __clai_fits "$2"; then
     local -x CLAI_OVERSIZE=$__clai_oversize
@@ -175,8 +177,11 @@ __clai_take() {
 }
 
 __clai_hint() {
-  local text
+  local text due=$__clai_due
+  __clai_due=0
   [[ ${TERM-} != dumb ]] || return 0
+  # Each look takes about ten microseconds, all of them half a millisecond; to sleep so little would take a process.
+  while ((due-- > 0)) && [[ ! -s $__clai_answer ]]; do :; done
   __clai_take || return 0
   __clai_plain "${__clai_next[0]}"
   builtin printf '\e[2m%s %s\e[m\n' "$__clai_pointer" "${text:0:${COLUMNS:-80}-4}"
@@ -264,7 +269,7 @@ if [[ ${LC_ALL:-${LC_CTYPE:-${LANG-}}} == *[Uu][Tt][Ff]* ]]; then
   __clai_hidden+=$'\u2064\u2065\u2066\u2067\u2068\u2069\ufeff]'
 fi
 if [[ ${__clai_shell-} != "$$" ]]; then
-  __clai_began='' __clai_later='' __clai_now=0 __clai_took=0 __clai_at=0 __clai_seen=0 __clai_last='' __clai_slow=0 __clai_rest=0 __clai_next=()
+  __clai_began='' __clai_later='' __clai_now=0 __clai_took=0 __clai_at=0 __clai_seen=0 __clai_last='' __clai_slow=0 __clai_rest=0 __clai_due=0 __clai_next=()
   __clai_history='' __clai_answer=''
   __clai_place
   __clai_begin

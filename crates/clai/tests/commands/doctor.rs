@@ -3,6 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
+use std::process::Stdio;
 
 use store::sqlite::rusqlite::Connection;
 use testkit::{bin, hostile};
@@ -155,6 +156,25 @@ fn a_broken_or_newer_database_is_found_and_left_where_it_is() {
     assert!(said.contains("cannot be read") && said.contains("begins anew") && code == 1, "{said}");
     assert!(person.database().exists());
     assert_eq!(fs::read_dir(person.home.data().join("clai")).unwrap().count(), before);
+}
+
+#[test]
+fn a_daemon_that_is_on_its_way_is_no_fault_and_one_that_holds_the_lock_for_ever_is() {
+    for _ in 0..5 {
+        let person = Person::new();
+        // Whatever it has come to by the time somebody looks.
+        let mut daemon =
+            person.command_of(&bin("clai-daemon"), &["--foreground"]).stderr(Stdio::null()).spawn().unwrap();
+        let (said, code) = about(&person, "daemon");
+        let _ = (daemon.kill(), daemon.wait());
+        assert!(said.starts_with("ok daemon") && code == 0, "{said}");
+    }
+    let person = Person::new();
+    person.start();
+    person.kill();
+    let _lock = store::lock::try_acquire(&person.database().with_file_name(".daemon.lock"), "x").unwrap();
+    let (said, code) = about(&person, "daemon");
+    assert!(said.contains("holds the lock and does not listen") && code == 1, "{said}");
 }
 
 #[test]

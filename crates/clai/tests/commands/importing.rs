@@ -62,6 +62,64 @@ fn a_history_of_a_real_shell_is_imported_once_without_its_secrets() {
 }
 
 #[test]
+fn what_was_left_out_of_a_history_is_counted_once_however_often_it_is_imported() {
+    let person = Person::now();
+    person.home.write(".config/clai/config.toml", "ignore = [\"pass *\"]\n");
+    let left_out = || -> Vec<(String, u64)> {
+        let said = person.json(&["why-not", "--json"]);
+        let rows = said["left_out"].as_array().unwrap().iter();
+        let mut rows: Vec<_> = rows
+            .map(|it| (it["detail"].as_str().unwrap().to_owned(), it["count"].as_u64().unwrap()))
+            .collect();
+        rows.sort();
+        rows
+    };
+    let now = person.home.clock().now_ms() / 1000 - 1000;
+    let mut history = String::new();
+    let mut type_in = |lines: &[&str]| {
+        for line in lines {
+            let later = history.len() as i64;
+            history.push_str(&format!("#{}\n{line}\n", now + later));
+        }
+        person.home.write(".bash_history", &history);
+    };
+    type_in(&["pass show bank", LINES[0], LINES[1], LINES[2], "pass edit bank"]);
+    for times in 1..=3 {
+        let outcome = person.json(&["import", "bash", "--json"]);
+        assert_eq!(outcome["redacted"], u64::from(times == 1), "{outcome}");
+        assert_eq!(left_out(), [("github".to_owned(), 1), ("pass *".to_owned(), 2)], "after {times}");
+    }
+    type_in(&["cd", "curl -u ada:hunter2 https://example.org", "pass show x"]);
+    assert_eq!(person.json(&["import", "bash", "--json"])["redacted"], 1);
+    let counted =
+        [("github", 1), ("pass *", 3), ("password", 1)].map(|(kind, count)| (kind.to_owned(), count));
+    assert_eq!(left_out(), counted);
+}
+
+#[test]
+fn a_history_without_times_is_imported_once_though_it_grows_and_loses_its_beginning() {
+    let person = Person::now();
+    let line = |n: usize| if n % 7 == 3 { LINES[2].to_owned() } else { format!("make t{}", n % 50) };
+    let import = |lines: std::ops::Range<usize>| {
+        person.home.write(".bash_history", lines.map(line).collect::<Vec<_>>().join("\n") + "\n");
+        let outcome = person.json(&["import", "bash", "--json"]);
+        ["new", "known", "redacted"].map(|name| outcome[name].as_u64().unwrap())
+    };
+    assert_eq!(import(0..100), [100, 0, 14]);
+    assert_eq!(import(0..100), [0, 100, 0], "written again");
+    assert_eq!(import(0..110), [10, 100, 2]);
+    person.says(&["forget", "--yes", "make t4"]);
+    assert_eq!(import(50..130)[0], 20);
+    let expected: Vec<String> = (0..130)
+        .filter(|n| *n >= 110 || !line(*n).starts_with("make t4"))
+        .map(|n| line(n).replace("ghp_0123456789abcdefghijABCDEFGHIJ012345", "<secret:github>"))
+        .collect();
+    let kept = person.json(&["history", "--limit", "1000", "--json"]);
+    let kept: Vec<&str> = kept.as_array().unwrap().iter().map(|it| it["cmd"].as_str().unwrap()).collect();
+    assert_eq!(kept, expected);
+}
+
+#[test]
 fn a_history_of_fish_is_imported() {
     let person = Person::now();
     // Non-interactive fish keeps no history of what it runs, but can merge and save what it is told.

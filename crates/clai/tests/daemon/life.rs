@@ -133,6 +133,18 @@ fn a_term_signal_writes_what_was_heard_and_removes_the_socket() {
 }
 
 #[test]
+fn a_daemon_whose_socket_was_taken_away_ends_and_makes_room_for_the_next() {
+    let home = Home::new();
+    let mut daemon = Daemon::start(&home);
+    daemon.ran(&["make test"]);
+    fs::remove_dir_all(socket(&home).parent().unwrap()).unwrap();
+    assert_eq!(daemon.ended(), Some(0));
+    let next = Daemon::start(&home);
+    next.ran(&["make lint"]);
+    assert_eq!(kept(&home), ["make test", "make lint"]);
+}
+
+#[test]
 fn an_interrupt_ends_it_too() {
     let home = Home::new();
     let mut daemon = Daemon::start(&home);

@@ -261,8 +261,8 @@ fn an_imported_history_is_learned_in_the_order_of_time() {
         })
         .collect();
     let import = json!({"type": "import", "shell": "bash", "commands": old});
-    assert_eq!(daemon.ask(&import), json!({"new": 40, "left_out": 0}));
-    assert_eq!(daemon.ask(&import), json!({"new": 0, "left_out": 0}));
+    assert_eq!(daemon.ask(&import), json!({"new": 40, "left_out": 0, "secrets": 0}));
+    assert_eq!(daemon.ask(&import), json!({"new": 0, "left_out": 0, "secrets": 0}));
     assert_eq!(daemon.ask(&json!({"type": "relearn"})), json!({"done": true}));
     assert_eq!(daemon.ask(&json!({"type": "health"}))["learned"], 41);
     assert_eq!(daemon.suggestions()[0], "git pull");

@@ -9,9 +9,6 @@ use super::payload::{Event, ShellInput};
 use super::world::{Reply, Trouble, World};
 use crate::settings::Agent;
 
-/// More than this the client may cut or put into a file, after we have seen it whole.
-const MOST: usize = 25_000;
-
 /// `claude-post-bash`.
 pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let Some(event) = Event::<ShellInput, Map<String, Value>>::of(input, &["Bash"])? else {
@@ -22,9 +19,7 @@ pub(super) fn answer(world: &World, input: &[u8]) -> Result<Reply, Trouble> {
     let (Some(caller), Some(command), Some(response)) = (caller, command, event.tool_response) else {
         return Ok(Reply::Nothing);
     };
-    // The person's own limit, which the client hands on to its hooks.
-    let limit = world.env.text("BASH_MAX_OUTPUT_LENGTH").and_then(|limit| limit.parse().ok());
-    let most = limit.unwrap_or(MOST).min(MOST);
+    let most = world.settings.shell_output_bytes;
     let Some(shows) = command::parse(&command) else { return Ok(Reply::Nothing) };
     let Some(shown) = plain_output(&response, most) else {
         output::unplaced(world, &caller, &shows.path)?;

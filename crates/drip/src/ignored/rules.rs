@@ -1,7 +1,9 @@
 //! Rules in the syntax of `.gitignore`, read and compiled. Knows no order of files and no project.
 
 use std::borrow::Cow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, Glob};
@@ -13,9 +15,20 @@ use crate::load::{self, Loaded};
 #[derive(Debug)]
 pub(super) struct Rules {
     pub(super) source: Source,
-    /// In their order; more than one only where not all fit into one.
-    matchers: Vec<Gitignore>,
+    matchers: Matchers,
     letters: Letters,
+}
+
+/// In their order; more than one only where not all fit into one.
+#[derive(Debug)]
+enum Matchers {
+    Ready(Vec<Gitignore>),
+    /// Compiled when a path has the letters of one of the rules. Hooks judge one path each, nearly all of them have none,
+    /// and compiling the built-in rules was two fifths of what a hook has to compute.
+    OnDemand {
+        lines: &'static str,
+        compiled: OnceLock<Vec<Gitignore>>,
+    },
 }
 
 /// Whether capital letters are others.
@@ -36,12 +49,9 @@ impl Rules {
         Rules::built_in(builtin::SECRETS, Letters::AnyCase)
     }
 
-    fn built_in(lines: &str, letters: Letters) -> Rules {
-        let lines: Vec<_> = lines.lines().map(Some).collect();
-        let mut never =
-            |line: usize, why: String| unreachable!("line {line} of what is built in is right: {why}");
-        let rules = Rules::parse(Source::BuiltIn, &lines, &mut never).expect("there are built-in rules");
-        Rules { letters, ..rules }
+    fn built_in(lines: &'static str, letters: Letters) -> Rules {
+        let matchers = Matchers::OnDemand { lines, compiled: OnceLock::new() };
+        Rules { source: Source::BuiltIn, matchers, letters }
     }
 
     /// Nothing if there is no such file, or none that can be used; that is a warning, and so is each line that is not.
@@ -83,15 +93,54 @@ impl Rules {
             // Matchers that mind no case are expressions, each of which takes time to compile.
             Letters::AnyCase => Cow::Owned(PathBuf::from(relative.as_os_str().to_ascii_lowercase())),
         };
+        let matchers = self.matchers.for_path(&relative);
         let mut said =
-            self.matchers.iter().rev().map(|matcher| matcher.matched(&*relative, entry == Entry::Folder));
+            matchers.iter().rev().map(|matcher| matcher.matched(&*relative, entry == Entry::Folder));
         said.find(|said| !said.is_none()).unwrap_or(Match::None)
     }
 
     fn parse(source: Source, lines: &[Option<&str>], warn: &mut dyn FnMut(usize, String)) -> Option<Rules> {
         let mut matchers = Vec::new();
         compile(1, lines, &mut matchers, warn);
-        (!matchers.is_empty()).then_some(Rules { source, matchers, letters: Letters::AsWritten })
+        let matchers = (!matchers.is_empty()).then_some(Matchers::Ready(matchers))?;
+        Some(Rules { source, matchers, letters: Letters::AsWritten })
+    }
+}
+
+impl Matchers {
+    /// Those that may say something about a path.
+    fn for_path(&self, path: &Path) -> &[Gitignore] {
+        match self {
+            Matchers::Ready(matchers) => matchers,
+            Matchers::OnDemand { lines, .. } if !lines.lines().any(|rule| may_match(rule, path)) => &[],
+            Matchers::OnDemand { lines, compiled } => compiled.get_or_init(|| built_in(lines)),
+        }
+    }
+}
+
+fn built_in(lines: &str) -> Vec<Gitignore> {
+    let lines: Vec<_> = lines.lines().map(Some).collect();
+    let mut matchers = Vec::new();
+    compile(1, &lines, &mut matchers, &mut |line, why| {
+        unreachable!("line {line} of what is built in is right: {why}")
+    });
+    matchers
+}
+
+/// Whether a path has what every match of a rule has: its ending, or its longest run of letters that stand for themselves.
+fn may_match(rule: &str, path: &Path) -> bool {
+    const SPECIAL: [char; 6] = ['*', '?', '[', '{', '!', '\\'];
+    let path = path.as_os_str().as_bytes();
+    match rule.strip_prefix('*') {
+        Some(ending) if !ending.contains(SPECIAL) => path.ends_with(ending.as_bytes()),
+        _ if rule.starts_with('#') => false,
+        _ => {
+            // What stands in brackets is a choice.
+            let head = rule.split(['{', '[']).next().unwrap_or("");
+            let runs = head.split(SPECIAL).map(|run| run.trim_matches('/'));
+            let longest = runs.max_by_key(|run| run.len()).unwrap_or("").as_bytes();
+            longest.is_empty() || path.windows(longest.len()).any(|part| part == longest)
+        }
     }
 }
 
@@ -163,10 +212,39 @@ mod tests {
         let rules = rules.expect("there are rules");
         let lines: Vec<usize> = warnings.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [4, 7], "{warnings:?}");
-        assert!(rules.matchers.len() > 1);
+        assert!(rules.matchers.for_path(Path::new("any")).len() > 1);
         let said = |path: &str| rules.matched(Path::new("/p"), &Path::new("/p").join(path), Entry::File);
         assert!(said("first").is_ignore() && said("last").is_ignore());
         assert!(said("no").is_whitelist() && said("last.rs").is_whitelist());
         assert!(said("other").is_none());
+    }
+
+    #[test]
+    fn a_path_for_which_nothing_is_compiled_is_one_that_no_rule_matches() {
+        let names = builtin::OTHERS.lines().chain(builtin::SECRETS.lines()).map(|rule| {
+            let name = rule.trim_start_matches(['!', '/', '#', ' ']).replace("**/", "").replace('*', "x");
+            name.replace("{rsa,dsa,ecdsa,ed25519}", "rsa").split('{').next().unwrap().to_owned()
+        });
+        let plain = ["src/main.rs", "f.txt", "docs/page.md", "a/b/Makefile"].map(str::to_owned);
+        let rules = [Rules::others(), Rules::secrets()];
+        let all = [built_in(builtin::OTHERS), built_in(builtin::SECRETS)];
+        let judge = |matchers: &[Gitignore], path: &Path, is_folder| {
+            matchers.iter().any(|matcher| !matcher.matched(path, is_folder).is_none())
+        };
+        for name in names.chain(plain.clone()) {
+            for path in [name.clone(), format!("a/{name}"), format!("{name}/b.c"), format!("x{name}y")] {
+                let path = Path::new(&path);
+                for (rules, all) in rules.iter().zip(&all) {
+                    for is_folder in [false, true] {
+                        let quick = rules.matchers.for_path(path);
+                        assert_eq!(judge(quick, path, is_folder), judge(all, path, is_folder), "{path:?}");
+                    }
+                }
+            }
+        }
+        for path in plain {
+            let compiled = rules.iter().map(|rules| rules.matchers.for_path(Path::new(&path)).len());
+            assert_eq!(compiled.sum::<usize>(), 0, "{path}");
+        }
     }
 }

@@ -109,13 +109,6 @@ pub(crate) fn trace(home: &Home, seed: usize, random: &mut Random) {
                 };
                 let asked = (args.len() == 4).then_some((first, last));
                 let said = call(args);
-                if std::env::var("DRIP_TRACE_TELL").is_ok() {
-                    eprintln!(
-                        "{reader} {args:?} -> {} [{}]",
-                        said.1.lines().next().unwrap_or_default(),
-                        world.text(&name).map_or(0, |text| lines(&text).len())
-                    );
-                }
                 judge(&mut minds, (reader, &name), world.text(&name).as_deref(), asked, &said);
             }
         }

@@ -15,11 +15,6 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "the session of this shell; its script sets it",
         default: "nothing is sent",
     },
-    Variable {
-        name: "CLAI_ANSWER",
-        meaning: "a file: the hook stays a moment, 0.5 ms at most, until the daemon has answered there",
-        default: "it goes at once",
-    },
     Variable { name: "CLAI_NO_RECORD", meaning: "1: what is run is not sent", default: "0" },
     Variable {
         name: "CLAI_EPHEMERAL",

@@ -14,11 +14,13 @@ use wire::transport::{ConnectError, Transport, Unix};
 use super::hinted;
 use crate::commands::{pause, times};
 use crate::config::database_dir;
-use crate::daemon::{LOCK, Request, Status, ask};
+use crate::daemon::{LOCK, Request, Status, ask, comes_up};
 use crate::database::{Query, Reader};
 
 /// A daemon that is alive takes a call within microseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// One that a shell has just started reads its history first: two seconds for a million commands.
+const STARTING: Duration = Duration::from_secs(4);
 
 pub(super) fn checks(invocation: &Invocation, places: &Places) -> Vec<Check> {
     let socket = match clai_socket(places) {
@@ -29,6 +31,11 @@ pub(super) fn checks(invocation: &Invocation, places: &Places) -> Vec<Check> {
     match transport.connect(&socket, Deadline::after(PATIENCE)) {
         Ok(connection) => {
             drop(connection);
+            answering(invocation, places)
+        }
+        Err(ConnectError::Absent { .. } | ConnectError::Stale { .. })
+            if comes_up(places, &invocation.env, STARTING) =>
+        {
             answering(invocation, places)
         }
         Err(error) => vec![unmet(invocation, places, &socket, &error)],

@@ -123,28 +123,44 @@ impl Service {
         self.ordered(move |database| database.write_feedback(now, action, &line).map(|()| DONE))
     }
 
+    /// What was left out has left no trace by which it could be known again: it counts as new where the command kept
+    /// before it is new, and at the beginning where the one after it is.
     pub(super) fn import(&self, shell: Shell, commands: Vec<Old>) -> Value {
         let now = self.world.clock.unix_ms();
-        let (mut batch, mut left_out) = (Vec::with_capacity(commands.len()), 0);
+        let (mut batch, mut judged) = (Vec::new(), Vec::with_capacity(commands.len()));
         let config = self.config();
         for command in commands {
             let (event, exit_code) = ingest::event_of(command, shell);
-            match ingest::old(event, exit_code, &self.rules(&config, now)) {
-                Ok(kept) => {
-                    kept.redacted
-                        .iter()
-                        .for_each(|kind| self.journal.leave_out(Reason::SecretRedacted, kind, now));
-                    batch.push(kept.record);
-                }
-                Err(NotKept::LeftOut(reason, detail)) => {
-                    left_out += 1;
-                    self.journal.leave_out(reason, &detail, now);
-                }
-                Err(_) => left_out += 1,
-            }
+            judged.push(ingest::old(event, exit_code, &self.rules(&config, now)).map(|kept| {
+                batch.push(kept.record);
+                kept.redacted
+            }));
         }
         drop(config);
-        self.ordered(move |database| Ok(Imported { new: database.import(&batch)? as u64, left_out }))
+        let journal = Arc::clone(&self.journal);
+        self.ordered(move |database| {
+            let news = database.import(&batch)?;
+            let mut imported = Imported {
+                new: news.iter().filter(|is_new| **is_new).count() as u64,
+                left_out: (judged.len() - batch.len()) as u64,
+                secrets: 0,
+            };
+            let mut is_new = news.first().is_none_or(|first| *first);
+            let mut kept = news.into_iter();
+            for command in judged {
+                if command.is_ok() {
+                    is_new = kept.next().expect("each that was kept was judged by the database");
+                }
+                if !is_new {
+                    continue;
+                }
+                for (reason, detail) in left_out(command) {
+                    imported.secrets += u64::from(reason.is_of_a_secret());
+                    journal.leave_out(reason, &detail, now);
+                }
+            }
+            Ok(imported)
+        })
     }
 
     /// Learns everything anew, in the order of time, and then what waits to be written. What was only in memory is
@@ -182,5 +198,14 @@ impl Service {
             Some(Err(error)) => refusal(&words(&error), error.hint()),
             None => refusal(ENDING, None),
         }
+    }
+}
+
+/// What of a command was left out: kinds of secrets in one that was kept, or all of it.
+fn left_out(judged: Result<Vec<String>, NotKept>) -> Vec<(Reason, String)> {
+    match judged {
+        Ok(redacted) => redacted.into_iter().map(|kind| (Reason::SecretRedacted, kind)).collect(),
+        Err(NotKept::LeftOut(reason, detail)) => vec![(reason, detail)],
+        Err(NotKept::NotWork) => Vec::new(),
     }
 }
