@@ -38,6 +38,11 @@ pub(crate) fn checks(program: &Program, invocation: &Invocation, places: &Places
 
 fn asked(program: &Program, invocation: &Invocation, places: &Places) -> Check {
     let spoken = program.spoken();
+    let how = format!("set ANTHROPIC_API_KEY, or `{spoken} config init`");
+    // Somebody who has not begun has done nothing wrong.
+    if !provider::is_configured(&invocation.env, places) {
+        return Check::ok("provider", format!("none named yet: {how}"));
+    }
     let resolved = match provider::resolved(&cli::Provider::default(), &invocation.env, places) {
         Ok(resolved) => resolved,
         Err(failure) => return Check::fail("provider", failure.to_string().replace("error: ", "")),
@@ -49,8 +54,7 @@ fn asked(program: &Program, invocation: &Invocation, places: &Places) -> Check {
     };
     let local = target.is_loopback();
     match resolved.key.value {
-        KeySource::None if !local => Check::warn("provider", format!("{name}, {model}: no key"))
-            .hint(format!("set ANTHROPIC_API_KEY, or `{spoken} config init`")),
+        KeySource::None if !local => Check::warn("provider", format!("{name}, {model}: no key")).hint(how),
         _ => Check::ok("provider", format!("{name}, {model} at {target}")),
     }
 }

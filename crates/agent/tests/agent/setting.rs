@@ -80,11 +80,10 @@ fn a_command_behind_the_wall_writes_only_where_it_may() {
 fn the_doctor_says_what_is_missing_and_what_holds() {
     let rig = rig();
     let output = run(&rig, &["doctor"]).ok();
-    assert!(
-        output.stdout.contains("warn  provider    anthropic, claude-opus-5-5: no key"),
-        "{}",
-        output.stdout
-    );
+    assert!(output.stdout.contains("ok    provider    none named yet"), "{}", output.stdout);
+    let mut command = rig.home.command(bin("agent"));
+    let told = rig.home.run(command.arg("doctor").env("ANTHROPIC_BASE_URL", "https://models.example")).ok();
+    assert!(told.stdout.contains("warn  provider    anthropic, claude-opus-5-5: no key"), "{}", told.stdout);
     assert!(
         output
             .stdout
