@@ -43,6 +43,7 @@ fn the_first_screen_says_where_to_go() {
       scrimp doctor     what works on this machine and what does not
       scrimp savings    what was saved so far
       scrimp drip       An agent that reads a file again gets what changed, not the file
+      scrimp tldr       Code questions answered from a warm index instead of from whole files
       scrimp clai       Your next command, learned from what you do
       scrimp chibi      Conversations that persist, compact, call plugins and talk to each other
       scrimp agent      A coding agent in your terminal that never corrupts its own history
