@@ -1,5 +1,6 @@
 //! Our stop of the tour: the repository that it is shown in, mapped on the spot.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use kit::Failure;
@@ -55,22 +56,23 @@ fn list<'a>(answer: &'a Map<String, Value>, key: &str) -> &'a [Value] {
     answer.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The question that a person would ask first, about a function that several others call.
+/// The question that a person would ask first, about a function that several others in several files call.
 fn who_calls(edges: &[Edge]) -> Option<String> {
-    let mut called: Vec<(&str, &str)> = edges.iter().map(|edge| (&*edge.to_file, &*edge.to_func)).collect();
-    called.sort_unstable();
-    let groups = called.chunk_by(|one, other| one == other);
-    // Not the busiest, which everybody knows, but one with a handful of callers.
-    let (file, function) =
-        groups.filter(|group| group.len() <= 8).max_by_key(|group| group.len())?.first()?;
-    let mut callers: Vec<String> = edges
-        .iter()
-        .filter(|edge| edge.to_file == *file && edge.to_func == *function)
-        .map(|edge| format!("{} ({}:{})", edge.from_func, edge.from_file, edge.line))
-        .collect();
-    callers.dedup();
-    let more = callers.len().saturating_sub(NAMED);
-    callers.truncate(NAMED);
+    /// The busiest are those that everybody knows.
+    const BUSY: usize = 8;
+    let mut called: BTreeMap<(&str, &str), BTreeMap<(&str, &str), u64>> = BTreeMap::new();
+    for edge in edges.iter().filter(|edge| edge.kind == "call" && edge.confidence == "high") {
+        let callers = called.entry((&edge.to_file, &edge.to_func)).or_default();
+        callers.entry((&edge.from_file, &edge.from_func)).or_insert(edge.line);
+    }
+    let files = |callers: &BTreeMap<(&str, &str), u64>| {
+        callers.keys().map(|(file, _)| *file).collect::<BTreeSet<_>>().len()
+    };
+    let fitting = called.iter().filter(|(_, callers)| callers.len() <= BUSY);
+    let ((_, function), callers) = fitting.max_by_key(|(_, callers)| (files(callers), callers.len()))?;
+    let named = callers.iter().take(NAMED).map(|((file, function), line)| format!("{function} ({file}:{line})"));
+    let named: Vec<String> = named.collect();
+    let more = callers.len() - named.len();
     let rest = if more > 0 { format!(" · {more} more") } else { String::new() };
-    Some(format!("who calls `{function}`?   {}{rest}", callers.join(" · ")))
+    Some(format!("who calls `{function}`?   {}{rest}", named.join(" · ")))
 }
