@@ -70,7 +70,8 @@ fn who_calls(edges: &[Edge]) -> Option<String> {
     };
     let fitting = called.iter().filter(|(_, callers)| callers.len() <= BUSY);
     let ((_, function), callers) = fitting.max_by_key(|(_, callers)| (files(callers), callers.len()))?;
-    let named = callers.iter().take(NAMED).map(|((file, function), line)| format!("{function} ({file}:{line})"));
+    let named =
+        callers.iter().take(NAMED).map(|((file, function), line)| format!("{function} ({file}:{line})"));
     let named: Vec<String> = named.collect();
     let more = callers.len() - named.len();
     let rest = if more > 0 { format!(" · {more} more") } else { String::new() };
