@@ -56,18 +56,21 @@ fn list<'a>(answer: &'a Map<String, Value>, key: &str) -> &'a [Value] {
     answer.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// A function by its file and its name.
+type Function<'a> = (&'a str, &'a str);
+/// Who calls it, and where first.
+type Callers<'a> = BTreeMap<Function<'a>, u64>;
+
 /// The question that a person would ask first, about a function that several others in several files call.
 fn who_calls(edges: &[Edge]) -> Option<String> {
     /// The busiest are those that everybody knows.
     const BUSY: usize = 8;
-    let mut called: BTreeMap<(&str, &str), BTreeMap<(&str, &str), u64>> = BTreeMap::new();
+    let mut called: BTreeMap<Function, Callers> = BTreeMap::new();
     for edge in edges.iter().filter(|edge| edge.kind == "call" && edge.confidence == "high") {
         let callers = called.entry((&edge.to_file, &edge.to_func)).or_default();
         callers.entry((&edge.from_file, &edge.from_func)).or_insert(edge.line);
     }
-    let files = |callers: &BTreeMap<(&str, &str), u64>| {
-        callers.keys().map(|(file, _)| *file).collect::<BTreeSet<_>>().len()
-    };
+    let files = |callers: &Callers| callers.keys().map(|(file, _)| *file).collect::<BTreeSet<_>>().len();
     let fitting = called.iter().filter(|(_, callers)| callers.len() <= BUSY);
     let ((_, function), callers) = fitting.max_by_key(|(_, callers)| (files(callers), callers.len()))?;
     let named =
