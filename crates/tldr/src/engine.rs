@@ -199,13 +199,15 @@ impl Engine {
         use answers::Asks;
         match asks {
             Asks::Tree { .. } => Some(Basis::Given(digests.paths)),
-            Asks::Search { .. } => Some(Basis::Given(digests.contents)),
+            Asks::Search { .. } | Asks::Structure { .. } | Asks::Importers { .. } => {
+                Some(Basis::Given(digests.contents))
+            }
             Asks::Extract { file } | Asks::Imports { file } | Asks::Flow { file, .. } => {
                 let hash = lock(&self.index).files().get(file).map_or([0; 16], |file| file.hash.0);
                 Some(Basis::Given(u128::from_le_bytes(hash)))
             }
-            Asks::Structure { .. } | Asks::Semantic { .. } | Asks::Importers { .. } => Some(Basis::Facts),
-            Asks::Calls { .. }
+            Asks::Semantic { .. }
+            | Asks::Calls { .. }
             | Asks::Impact { .. }
             | Asks::Context { .. }
             | Asks::Dead { .. }
