@@ -82,7 +82,8 @@ fn a_long_ghost_does_not_wrap() {
 fn all_prompts_take_one_connection_and_no_process() {
     let ground = Ground::new();
     let shell = ground.shell(Kind::Zsh);
-    let connections = ground.daemon.connections();
+    // The daemon takes calls on a thread of its own, perhaps after the shell has gone on.
+    assert!(until(PATIENCE, || ground.daemon.connections() == 2), "one for the session, one for the rest");
     // The helper may go: it was needed for the session only.
     shell.run_line("__clai_hook=/nowhere");
     let lines: Vec<String> = (0..20).map(|number| format!("echo {number}")).collect();
@@ -90,8 +91,7 @@ fn all_prompts_take_one_connection_and_no_process() {
     let mut expected = vec!["__clai_hook=/nowhere"];
     expected.extend(lines.iter().map(String::as_str));
     ground.expect(&expected);
-    assert_eq!(ground.daemon.connections(), connections);
-    assert_eq!(connections, 2, "one for the session, one for the rest");
+    assert_eq!(ground.daemon.connections(), 2);
 }
 
 #[test]
