@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use std::fs;
 
 use code::flow;
 use code::language::Language;
@@ -13,7 +12,7 @@ use wire::tldr::Refusal;
 
 use super::answers::Flow;
 use super::telling::{Telling, Told};
-use super::{Engine, refuse};
+use super::{Engine, Unable, View, refuse};
 
 impl Engine {
     pub(super) fn flow(
@@ -22,13 +21,14 @@ impl Engine {
         function: &str,
         what: &Flow,
         tell: &Telling,
-    ) -> Result<Told, Box<Refusal>> {
+        view: &View,
+    ) -> Result<Told, Unable> {
         let language = Language::of_path(path).ok_or_else(|| self.nothing_at(path))?;
-        let source = fs::read(self.root.path().join(path))
-            .map_err(|error| refuse(format!("cannot read `{path}`: {error}")))?;
+        let file = view.files.get(path).ok_or_else(|| self.nothing_at(path))?;
+        let source = view.text(&self.root, path, file)?;
         let parsed = parse::parse(language, path, &source)
             .ok_or_else(|| refuse(format!("`{path}` is too long or no text")))?;
-        match what {
+        let told = match what {
             Flow::Control => {
                 written(path, tell, &flow::control_flow(&parsed, function).map_err(|why| said(&why))?)
             }
@@ -36,7 +36,8 @@ impl Engine {
             Flow::Slice(criterion) => {
                 written(path, tell, &flow::slice(&parsed, function, criterion).map_err(|why| said(&why))?)
             }
-        }
+        };
+        Ok(told?)
     }
 }
 
