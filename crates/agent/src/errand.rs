@@ -61,7 +61,7 @@ impl Errands {
 
     fn gate(&self) -> Option<Gate> {
         let Place { workshop, hooks, guard } = self.place.get()?;
-        Some(Gate { hooks: hooks.clone(), workshop: workshop.upgrade()?, guard: Arc::clone(guard) })
+        Some(Gate::new(hooks.clone(), workshop.upgrade()?, Arc::clone(guard)))
     }
 }
 

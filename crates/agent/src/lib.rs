@@ -15,6 +15,7 @@ mod gate;
 mod hooks;
 mod interrupt;
 mod keep;
+pub mod meter;
 pub mod page;
 pub mod permission;
 pub mod project;

@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, NotKept, Which};
 use crate::undo::Restored;
 use crate::voice::Shown;
-use crate::{prompt, provider, setup};
+use crate::{meter, prompt, provider, setup};
 
 pub(crate) struct Session {
     pub(crate) desk: Desk,
@@ -77,6 +77,7 @@ impl Session {
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
         self.count_summaries();
+        meter::keep(&meter::path(&self.data), self.desk.gate.workshop.meter.take());
         if self.budget.cost.is_some() && self.total.requests > 0 && self.total.usage.cost.is_none() {
             self.desk.voice.warn("nobody says what this model costs: `--max-usd` cannot hold it");
         }

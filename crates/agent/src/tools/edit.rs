@@ -170,7 +170,9 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
     let change = workshop.preview(task, around.eyes)?;
     let failed = |why| Output::failed(format!("{}: {why}; nothing was edited", change.shown));
     apply(workshop, task, &change).map_err(failed)?;
-    Ok(Output::done(told(&change)))
+    let seen = eyes::edited(&change.shown, &change.done, change.before.as_ref(), &change.after);
+    workshop.meter.noted(seen.len());
+    Ok(Output::done(format!("{}\n{seen}", done(&change))))
 }
 
 fn apply(workshop: &Workshop, task: &Task, change: &Change) -> Result<(), String> {
@@ -209,13 +211,12 @@ fn create(path: &Path) -> io::Result<()> {
     OpenOptions::new().write(true).create_new(true).mode(0o666).open(path).map(drop)
 }
 
-fn told(change: &Change) -> String {
-    let words = match &change.done {
+fn done(change: &Change) -> String {
+    match &change.done {
         Done::Created => format!("Created {}", change.shown),
         Done::Replaced { .. } => "OK".to_owned(),
         Done::Everywhere(places) => format!("OK, replaced {places} times"),
-    };
-    format!("{words}\n{}", eyes::edited(&change.shown, &change.done, change.before.as_ref(), &change.after))
+    }
 }
 
 fn unread_words(located: &Located, unread: Unread) -> String {

@@ -186,3 +186,27 @@ fn a_conversation_that_outgrows_the_window_is_summed_up_and_stays_valid() {
     assert!(after.contains("SUMMARY: the user pasted much."), "{after:.300}");
     assert!(requests.iter().all(|request| request.to_string().len() < 760_000));
 }
+
+#[test]
+fn what_reads_cost_and_would_have_cost_is_counted_once_for_each_turn() {
+    let look = || calls("read_file", &json!({"path": "a.txt"}));
+    let rig = Rig::new([look(), look(), says("Seen."), says("Nothing to see.")]);
+    let text: String = (1..=100).map(|number| format!("line number {number} of many\n")).collect();
+    rig.home.write("p/a.txt", &text);
+    let _ = rig.run(&["look twice"]).ok();
+    let _ = rig.run(&["do not look"]).ok();
+    let kept = rig.home.read(".local/share/scrimp/agent/saved.jsonl");
+    let Ok([count]) = <[Value; 1]>::try_from(
+        kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>(),
+    ) else {
+        panic!("a turn without a read is no line: {kept}")
+    };
+    let requests = rig.requests();
+    let tokens = |place: usize| results(&requests[place]).remove(0).0.len().div_ceil(4) as u64;
+    let numbered: String =
+        (1..).zip(text.lines()).map(|(number, line)| format!("{number}: {line}\n")).collect();
+    assert_eq!(count["reads"], 2);
+    assert_eq!(count["full"], 2 * numbered.len().div_ceil(4) as u64);
+    assert_eq!(count["sent"], tokens(1) + tokens(2));
+    assert!(tokens(2) * 10 < tokens(1), "the second look is a word");
+}

@@ -8,6 +8,7 @@
 mod asking;
 mod failing;
 mod hooking;
+mod knowing;
 mod piping;
 mod repairing;
 mod resuming;
