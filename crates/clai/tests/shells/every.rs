@@ -357,9 +357,14 @@ fn one_word_switches_it_off() {
                 _ => format!("{name}={value}"),
             });
         };
+        shell.run_line("echo answered");
+        ground.settled("echo answered");
         set(&shell, "CLAI_OFF", "1");
         shell.run_line("clear");
-        shell.run_line("echo unseen");
+        shell.key(Key::Alt('j'));
+        shell.send("echo unseen");
+        shell.key(Key::Enter);
+        shell.wait_for("$ echo unseen\nunseen\n$", PATIENCE);
         assert!(!shell.screen().contains("git push"), "{kind:?}\n{}", shell.screen());
         set(&shell, "CLAI_OFF", "");
         set(&shell, "CLAI_NO_RECORD", "1");
