@@ -70,10 +70,14 @@ pub(crate) fn of_end(end: &End) -> Option<Failure> {
     Some(failure.exit_with(end.exit()))
 }
 
+pub(crate) fn interrupted() -> Failure {
+    Failure::new("interrupted").exit_with(Exit::Interrupted)
+}
+
 pub(crate) fn of_model(error: &Error) -> Failure {
     let failure = Failure::new("no answer").because(error).exit_with(Exit::Provider);
     match (error, error.complaint().map(|complaint| complaint.kind)) {
-        (Error::Cancelled, _) => Failure::new("interrupted").exit_with(Exit::Interrupted),
+        (Error::Cancelled, _) => interrupted(),
         (_, Some(Kind::Auth)) => {
             failure.hint("check `api_key`; `chibi -n base_url -v` tells whom it goes to")
         }

@@ -20,7 +20,9 @@ pub(super) fn archive(run: &mut Run, name: Option<&str>) -> Result<(), Failure> 
     let summary = document(&context, Document::Summary)?;
     if told {
         let event = Event::PreClear { context_name: name.as_str(), message_count, summary: &summary };
-        run.fire(&event, &name);
+        if let Some(blocked) = run.fire(&event, &name).forbidden() {
+            return Err(Failure::new(format!("the context was not archived: {}", blocked.message)));
+        }
     }
     let archived = context.archive()?;
     if told {
