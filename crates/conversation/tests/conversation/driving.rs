@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Barrier, Mutex, MutexGuard};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use conversation::drive::{self, Host, Start, Work};
 use conversation::tools::{Beside, Output, Registry, Spec, Task};
@@ -460,13 +460,12 @@ fn an_interrupt_while_waiting_to_try_again_is_heard() {
     let cancel = Cancel::default();
     let interrupt = when(&front, &cancel, |say| matches!(say, Say::Retrying { .. }));
     let settings = front.settings();
-    let start = Instant::now();
     let finished =
         run_with(&mut front, &client(wire, &server.url()), History::default(), settings, prompt(1), &cancel);
     interrupt.join().unwrap();
-    assert!(matches!(finished.end, End::Interrupted) && start.elapsed() < Duration::from_secs(45));
+    assert!(matches!(finished.end, End::Interrupted), "{:?}", finished.end);
     assert_eq!(finished.history.exchanges().len(), 0);
-    taken(wire, server);
+    assert_eq!(taken(wire, server).len(), 1, "nobody was asked again");
 }
 
 #[test]
@@ -474,7 +473,7 @@ fn a_turn_has_a_time_and_it_ends_there_even_if_nothing_comes() {
     let wire = Wire::Anthropic;
     let server = Server::scripted([turn().say("one two").stream(theirs(wire)).pause_at("two", LONG)]);
     let mut front = Front::new(vec![]);
-    let budget = Budget { time: Some(Duration::from_millis(300)), ..Budget::default() };
+    let budget = Budget { time: Some(Duration::from_secs(3)), ..Budget::default() };
     let settings = Settings { budget, ..front.settings() };
     let finished = run_with(
         &mut front,
