@@ -98,6 +98,10 @@ fn a_rename_moves_everything_even_for_a_transient_run() {
     chibi.told(&["-C", "tmp", "-R", "new", "other"]);
     let state: Value = serde_json::from_str(&chibi.read("state.json")).unwrap();
     assert_eq!(state["current_context"], "other", "and the transient one is not kept");
+    chibi.told(&["-C", "spare", "-A", "other"]);
+    chibi.told(&["-C", "tmp", "--yes", "-D", "spare"]);
+    let state: Value = serde_json::from_str(&chibi.read("state.json")).unwrap();
+    assert_eq!((&state["current_context"], &state["contexts"]), (&json!("other"), &json!(["other", "tmp"])));
     let output = chibi.run(&["-R", "missing", "x"]);
     assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{}", output.stderr);
     chibi.told(&["-c", "taken"]);
