@@ -14,7 +14,7 @@ use serde_json::json;
 use super::stage::{Handler, Stage, account};
 use crate::commands::inspect;
 use crate::compaction;
-use crate::context::{Context, EntryId, inbox, records};
+use crate::context::{Context, Entry, EntryId, inbox, records};
 use crate::desk::Desk;
 use crate::hooks::{Blocked, Event, Fired, Verdict};
 use crate::plugins::Scene;
@@ -167,6 +167,9 @@ impl<'a> Host<'a> {
                 }
             }
             _ => {}
+        }
+        if self.voice == Voice::Quiet {
+            entries.iter_mut().for_each(Entry::mark_about_a_summary);
         }
         self.context.append(entries.clone())?;
         for entry in &entries {

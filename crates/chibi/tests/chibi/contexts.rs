@@ -201,7 +201,7 @@ fn a_session_of_another_program_goes_on_here() {
     assert_eq!(spoken(&server.finish()[0]), ["user: what is 2 + 2?", "assistant: 4", "user: are you sure?"]);
     chibi.home.write("other.jsonl", "{\"a\": 1}\n");
     let output = chibi.run(&["--import", "other.jsonl"]);
-    assert_eq!((output.code, output.stderr.lines().count()), (1, 1), "{}", output.stderr);
+    assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{}", output.stderr);
     assert_eq!(chibi.run(&["--import", "missing.jsonl"]).code, 1);
 }
 
