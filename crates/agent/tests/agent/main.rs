@@ -6,6 +6,7 @@
 )]
 
 mod asking;
+mod dying;
 mod failing;
 mod hooking;
 mod knowing;
