@@ -62,7 +62,8 @@ pub(crate) enum Which<'a> {
 
 /// chibi's home.
 pub(crate) fn home(env: &Environment, places: &Places, clock: &Clock) -> ChibiHome {
-    let root = env.get("CHIBI_HOME").map_or_else(|| places.home.join(".chibi"), PathBuf::from);
+    let named = env.get("CHIBI_HOME").filter(|root| !root.is_empty());
+    let root = named.map_or_else(|| places.home.join(".chibi"), PathBuf::from);
     ChibiHome::new(root, clock.clone(), Ids::random())
 }
 
