@@ -201,7 +201,7 @@ fn undoing(table: &mut Table) {
         let after = cpu(|| assert_eq!(undo.after_command(&call), 1));
         let back = cpu(|| assert_eq!(undo.restore(&[call.clone()].into()).unwrap().restored.len(), 1));
         table.note(
-            &format!(
+            format!(
                 "undo in {count} files of 3 KB, ms of CPU: first command, later ones before, after, back"
             ),
             format!("{first:.0} {again:.0} {after:.0} {back:.0}"),
