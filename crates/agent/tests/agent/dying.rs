@@ -83,6 +83,23 @@ fn whole(rig: &Rig) {
 
 #[test]
 fn killed_anywhere_it_goes_on_and_takes_back() {
+    sweep(6, Second::None);
+}
+
+#[test]
+fn killed_again_while_it_takes_back_it_takes_back() {
+    sweep(7, Second::WhileUndoing);
+}
+
+/// A second death.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Second {
+    None,
+    WhileUndoing,
+}
+
+/// Half of the usual number each.
+fn sweep(seed: u64, second: Second) {
     let current: RefCell<Option<Rig>> = RefCell::new(None);
     let (mut unmade, mut named, mut again) = (0, 0, 0);
     let child = |_| {
@@ -91,7 +108,7 @@ fn killed_anywhere_it_goes_on_and_takes_back() {
         current.replace(Some(rig));
         command
     };
-    let report = Crash::new(6).run(child, |attempt| {
+    let report = Crash::new(seed).points(25).run(child, |_| {
         let rig = current.take().unwrap();
         whole(&rig);
         let Some(mut terminal) = go_on(&rig) else {
@@ -99,8 +116,7 @@ fn killed_anywhere_it_goes_on_and_takes_back() {
             unmade += 1;
             return;
         };
-        let interrupted = attempt.number % 2 == 0;
-        if interrupted {
+        if second == Second::WhileUndoing {
             // As soon as it has begun: somewhere in the middle of it, or after it.
             let before = state(&rig);
             order(&terminal, "/undo");
@@ -113,7 +129,7 @@ fn killed_anywhere_it_goes_on_and_takes_back() {
         const NONE: &str = "there are only 0 exchanges";
         let done = |screen: &str| screen.contains("taken back: go") || screen.contains(NONE);
         let screen = terminal.wait_for(|screen: &str| done(screen) && screen.ends_with("\n> "), PATIENCE);
-        again += usize::from(interrupted && !screen.contains(NONE));
+        again += usize::from(!screen.contains(NONE));
         let cut_off = cut_off(&rig);
         named += usize::from(cut_off);
         assert_eq!(state(&rig)[..2], [Some(VERSIONS[0].to_owned()), None], "{screen}");
@@ -126,5 +142,5 @@ fn killed_anywhere_it_goes_on_and_takes_back() {
         let last = rig.requests().pop().unwrap();
         assert_eq!(last["messages"].as_array().unwrap().len(), 1, "{last}");
     });
-    eprintln!("{report:?}, {unmade} died before a word, {named} in a command, {again} taken back again");
+    eprintln!("{report:?}, {unmade} died before a word, {named} in a command, {again} taken back in the end");
 }
