@@ -5,6 +5,7 @@ mod begun;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use chibi::context::{ChibiHome, Context, ContextError, ContextName, Ids, Reader, Wait};
 use conversation::{ExchangeId, History, Loaded, Record};
@@ -18,6 +19,10 @@ use writer::{Patience, Writer};
 pub(crate) type NotKept = ContextError;
 
 const PREFIX: &str = "agent-";
+
+/// A process that was killed while it started a command leaves a child that lets go of the lock when it becomes the
+/// command: a moment later, or more on a busy machine.
+const HANDOVER: Duration = Duration::from_secs(3);
 
 /// One conversation. Made when there is something to keep.
 pub(crate) struct Keep {
@@ -58,7 +63,8 @@ pub(crate) enum Which<'a> {
 
 /// chibi's home.
 pub(crate) fn home(env: &Environment, places: &Places, clock: &Clock) -> ChibiHome {
-    let root = env.get("CHIBI_HOME").map_or_else(|| places.home.join(".chibi"), PathBuf::from);
+    let named = env.get("CHIBI_HOME").filter(|root| !root.is_empty());
+    let root = named.map_or_else(|| places.home.join(".chibi"), PathBuf::from);
     ChibiHome::new(root, clock.clone(), Ids::random())
 }
 
@@ -117,7 +123,7 @@ impl Keep {
             }
             Which::Named(name) => known(home, name)?,
         };
-        let context = Context::open(home, &name, Wait::No)
+        let context = Context::open(home, &name, Wait::Until(HANDOVER))
             .map_err(|error| failure("cannot go on with the conversation", &error))?;
         let loaded = context.history();
         Ok((keep(name, Hand::Direct(Box::new(context))), loaded))

@@ -7,6 +7,7 @@
 mod cli;
 mod commands;
 mod config;
+mod create;
 mod desk;
 mod errand;
 pub mod eyes;

@@ -4,10 +4,9 @@
 
 mod nearest;
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs;
 use std::ops::Range;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use conversation::tools::{Beside, Output, Task};
@@ -17,6 +16,7 @@ use store::{Durability, replace as replace_file};
 
 use super::read::{self, Unread};
 use super::{Answer, Declared, EDIT_FILE, Surroundings, Workshop, arguments};
+use crate::create::{For, create};
 use crate::eyes::{self, Done, Eyes};
 use crate::page::{Page, shown};
 use crate::permission::Access;
@@ -184,16 +184,11 @@ fn apply(workshop: &Workshop, task: &Task, change: &Change) -> Result<(), String
         undo.before_edit(&task.id, &change.path, after.as_bytes())
             .map_err(|error| format!("the old version could not be kept: {error}"))?;
     }
-    if change.before.is_none() {
-        create(&change.path).map_err(|error| plainly(&error))?;
+    match change.before {
+        Some(_) => replace_file(&change.path, after.as_bytes(), Durability::Cached)
+            .map_err(|error| error.to_string()),
+        None => create(&change.path, after.as_bytes(), For::Usual).map_err(|error| plainly(&error)),
     }
-    replace_file(&change.path, after.as_bytes(), Durability::Cached).map_err(|error| match change.before {
-        Some(_) => error.to_string(),
-        None => {
-            let _ = fs::remove_file(&change.path);
-            error.to_string()
-        }
-    })
 }
 
 /// A rename asks the directory, not the file: whoever made a file read-only meant the file.
@@ -201,14 +196,6 @@ fn writable(path: &Path) -> Result<(), String> {
     let mode = fs::metadata(path).map_err(|error| plainly(&error))?.permissions().mode();
     let refused = rustix::fs::access(path, rustix::fs::Access::WRITE_OK).is_err();
     if mode & 0o222 == 0 || refused { Err("it is read-only".to_owned()) } else { Ok(()) }
-}
-
-/// An empty file with the mode that the user's other files have; it is replaced at once.
-fn create(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    OpenOptions::new().write(true).create_new(true).mode(0o666).open(path).map(drop)
 }
 
 fn done(change: &Change) -> String {
