@@ -53,6 +53,19 @@ fn impact_climbs_through_callers_and_names_lines() {
 }
 
 #[test]
+fn what_only_a_name_speaks_for_is_counted_by_calls_and_shown_by_impact() {
+    let snapshot = project(&[
+        ("a.py", "class Pump:\n    def prime_the_pump(self):\n        pass\n"),
+        ("b.py", "def go(it):\n    it.prime_the_pump()\n"),
+    ]);
+    let all = calls::calls(&snapshot, &Part::default());
+    assert_eq!((all.edges.len(), all.possible, all.unresolved), (0, 1, 0));
+    assert_eq!(all.text(), "0 edges, 1 more of low confidence, 0 calls unresolved\n");
+    let answer = impact::impact(&snapshot, "prime_the_pump", 1, &Part::default()).expect("found");
+    assert_eq!(answer.text(), "Pump.prime_the_pump (a.py:2)\n  <- go (b.py:2) (low confidence)\n");
+}
+
+#[test]
 fn making_an_object_is_using_its_constructor() {
     let answer = impact::impact(&shop(), "Cart.__init__", 1, &Part::default()).expect("found");
     assert_eq!(answer.callers[0].function, "test_total");
