@@ -72,7 +72,9 @@ impl Engine {
     pub fn answer(&self, request: &Request) -> Answered {
         match self.told(request) {
             Ok(answered) => answered,
-            Err(refusal) => Answered::of(&DaemonResponse::Error(*refusal)),
+            Err(refusal) => {
+                Answered::of(&DaemonResponse::Error(telling::within(*refusal, request.max_tokens)))
+            }
         }
     }
 
@@ -101,10 +103,14 @@ impl Engine {
         let as_of = format!("{:032x}", digests.contents);
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
-        Ok(Answered {
-            line: format!("{{\"status\":\"ok\",\"as_of\":\"{as_of}\"{comma}{rest}"),
-            raw_bytes: raw.parse().expect("it was put together so"),
-        })
+        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of}\"{comma}{rest}");
+        let needed = kit::text::tokens(line.len() as u64);
+        // What cannot be cut any further is refused: half of it would be wrong.
+        if request.max_tokens.is_some_and(|most| needed > most) {
+            let message = format!("the answer needs {needed} tokens");
+            return Err(refuse_with(message, "needed_tokens", needed.into()));
+        }
+        Ok(Answered { line, raw_bytes: raw.parse().expect("it was put together so") })
     }
 
     /// Brings files and facts up to date; gives what tells this state from others.

@@ -49,25 +49,20 @@ impl Engine {
         tell: &Telling,
         snapshot: &Snapshot,
     ) -> Result<Told, Box<Refusal>> {
-        match asks {
+        Ok(match asks {
             Asks::Tree { part } => {
                 let name = self.root.path().file_name().map_or("/".into(), |name| name.to_string_lossy());
                 tell.about_nothing(query::tree::tree(&name, self.files_of(part).into_keys()))
             }
             Asks::Structure { part } => {
                 let structure = query::structure::structure(snapshot, part);
-                match structure.files.is_empty() && !part.path.is_empty() {
-                    true => Err(self.nothing_at(&part.path)),
-                    false => tell.about(structure),
+                if structure.files.is_empty() && !part.path.is_empty() {
+                    return Err(self.nothing_at(&part.path));
                 }
+                tell.about(structure)
             }
             Asks::Search { pattern, part, most } => {
-                let mut hits = self.search(pattern, part);
-                let found = hits.len();
-                hits.truncate(most.unwrap_or(usize::MAX));
-                let mut answer = pattern.answer(hits);
-                (answer.cut.total, answer.cut.truncated) = (found, answer.results.len() < found);
-                tell.about(answer)
+                tell.at_most(*most).about(pattern.answer(self.search(pattern, part)))
             }
             Asks::Extract { file } => {
                 tell.about_file(file, query::extract::extract(file, self.facts(snapshot, file)?))
@@ -75,7 +70,7 @@ impl Engine {
             Asks::Imports { file } => {
                 tell.about_file(file, query::imports::imports(file, self.facts(snapshot, file)?))
             }
-            Asks::Flow { file, function, what } => self.flow(file, function, what, tell),
+            Asks::Flow { file, function, what } => self.flow(file, function, what, tell)?,
             Asks::Context { entry, depth } => {
                 tell.about(query::context::context(snapshot, entry, *depth).map_err(|why| missing(&why))?)
             }
@@ -86,10 +81,10 @@ impl Engine {
             Asks::Arch { part } => tell.about(query::arch::arch(snapshot, part)),
             Asks::Importers { module, part } => {
                 let answer = query::imports::importers(snapshot, module, part);
-                match answer.importers.is_empty() {
-                    true => Err(refuse(format!("nothing imports {module}"))),
-                    false => tell.about(answer),
+                if answer.importers.is_empty() {
+                    return Err(refuse(format!("nothing imports {module}")));
                 }
+                tell.about(answer)
             }
             Asks::Semantic { query, top, part } => {
                 let words = self.words(snapshot);
@@ -98,9 +93,9 @@ impl Engine {
             Asks::ChangeImpact { changes } => {
                 tell.about(query::change::change_impact(snapshot, changes, CHANGE_DEPTH))
             }
-            Asks::Diagnostics { path } => self.diagnostics(path, tell),
-            Asks::Warm { language } => self.warm(*language, snapshot),
-        }
+            Asks::Diagnostics { path } => self.diagnostics(path, tell)?,
+            Asks::Warm { language } => self.warm(*language, snapshot)?,
+        })
     }
 
     fn facts<'s>(&self, snapshot: &'s Snapshot, path: &str) -> Result<&'s code::facts::Facts, Box<Refusal>> {
