@@ -15,7 +15,7 @@ const MAX_TOKENS: u64 = 2_500;
 
 const INSTRUCTIONS: &str = "Ask about code here before you open files: who calls a function (impact), what it needs \
 (context), what a file declares (extract), which lines matter for one of them (slice). Answers hold for the files as they \
-are now. `truncated` says that there is more; raise max_tokens or ask for less.";
+are now. `truncated` says that there is more; go on from `next` with offset, raise max_tokens or ask for less.";
 
 /// A tool: the command's name, what it tells, and its parameters with whether they are needed.
 struct Offer {
@@ -161,6 +161,7 @@ impl Offer {
         let more = [
             takes("lang", "string", "Only files of this language"),
             takes("max_tokens", "integer", "The answer's size at most; 2500 if not said"),
+            takes("offset", "integer", "Go on from here: what the last answer called `next`"),
         ];
         let properties: Map<String, Value> = self
             .parameters
