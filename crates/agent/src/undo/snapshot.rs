@@ -13,6 +13,7 @@ use kit::process::Cancel;
 use store::blobs::{Blobs, Digest};
 
 use super::State;
+use super::pack::Pack;
 
 /// Larger files are not kept.
 const FILE: u64 = 1 << 20;
@@ -27,12 +28,15 @@ const FILES: usize = 100_000;
 const RACY: Duration = Duration::from_millis(50);
 
 const LATE: &str = "there was no time to keep it";
+const NO_ROOM: &str = "there is no room for it";
 const UNSEEN: &str = "it was ignored, or not looked at, before the command";
 
 #[derive(Debug)]
 pub(super) struct Snapshot {
     root: PathBuf,
     files: HashMap<PathBuf, Kept>,
+    /// What they are.
+    pack: Pack,
     /// Of the files that are kept, as they are now.
     bytes: u64,
     looked: Looked,
@@ -69,8 +73,15 @@ pub(super) struct Kept {
 }
 
 impl Snapshot {
-    pub(super) fn new(root: &Path) -> Snapshot {
-        Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0, looked: Looked::default() }
+    /// Of what is below `root`; what files are is kept in `folder`, out of sight.
+    pub(super) fn new(root: &Path, folder: &Path) -> Snapshot {
+        Snapshot {
+            root: root.to_owned(),
+            files: HashMap::new(),
+            pack: Pack::new(folder),
+            bytes: 0,
+            looked: Looked::default(),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -78,11 +89,16 @@ impl Snapshot {
     }
 
     /// Keeps what is new or changed. Once cancelled, or when it takes too long, the rest counts as not kept.
-    pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
-        self.look(blobs, cancel, Belated::Keep);
+    pub(super) fn refresh(&mut self, cancel: &Cancel) {
+        if self.pack.bytes() > 2 * TOTAL {
+            // Most of it is what files were long ago.
+            self.files.clear();
+            self.pack.clear();
+        }
+        self.look(cancel, Belated::Keep);
     }
 
-    fn look(&mut self, blobs: &Blobs, cancel: &Cancel, belated: Belated) {
+    fn look(&mut self, cancel: &Cancel, belated: Belated) {
         let mut before = std::mem::take(&mut self.files);
         self.bytes = 0;
         let settled_before = since_1970(SystemTime::now()) - RACY.as_nanos() as i128;
@@ -104,7 +120,7 @@ impl Snapshot {
             let mode = metadata.permissions().mode();
             let born_ns = metadata.created().ok().map(since_1970);
             let late = cancel.is_cancelled() || Instant::now() > until;
-            let digest = if late { Err(LATE) } else { self.keep(&path, &stamp, blobs) };
+            let digest = if late { Err(LATE) } else { self.keep(&path, &stamp) };
             let settled = settled && !late;
             self.files.insert(path, Kept { stamp, settled, mode, born_ns, digest });
         }
@@ -115,22 +131,23 @@ impl Snapshot {
         };
     }
 
-    /// What changed since the last look, as before and after; the new state is the one to compare with next.
+    /// What changed since the last look, as before and after; the new state is the one to compare with next. What files
+    /// were is moved to `blobs`.
     pub(super) fn changes(&mut self, blobs: &Blobs) -> Vec<(PathBuf, State, State)> {
         let (before, looked) = (self.files.clone(), self.looked.clone());
         // What was changed comes first: there is time for the rest before the next command.
-        self.look(blobs, &Cancel::default(), Belated::Leave);
+        self.look(&Cancel::default(), Belated::Leave);
         let (mut changes, mut appeared) = (Vec::new(), Vec::new());
         for (path, now) in &self.files {
             match before.get(path) {
                 None => appeared.push((path, now)),
                 Some(then) if then.is(now) => {}
-                Some(then) => changes.push((path.clone(), State::from(then), State::from(now))),
+                Some(then) => changes.push((path.clone(), self.saved(then, blobs), now.state())),
             }
         }
         let mut moved = HashSet::new();
         for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
-            changes.push((path.clone(), State::from(then), State::Absent));
+            changes.push((path.clone(), self.saved(then, blobs), State::Absent));
             // What comes back under its old name may go under its new one.
             moved.extend(then.digest.is_ok().then_some(then.place()));
         }
@@ -140,16 +157,16 @@ impl Snapshot {
             let moved = moved.contains(&now.place());
             let born = now.born_ns.is_none_or(|born| born >= looked.over_ns);
             if looked.complete && same_rules && (moved || born) {
-                changes.push((path.clone(), State::Absent, State::from(now)));
+                changes.push((path.clone(), State::Absent, now.state()));
             } else if moved || now.stamp.changed_ns >= looked.over_ns {
-                changes.push((path.clone(), State::Unkept(UNSEEN.to_owned()), State::from(now)));
+                changes.push((path.clone(), State::Unkept(UNSEEN.to_owned()), now.state()));
             }
         }
         changes.sort_by(|one, other| one.0.cmp(&other.0));
         changes
     }
 
-    fn keep(&mut self, path: &Path, stamp: &Stamp, blobs: &Blobs) -> Result<Digest, &'static str> {
+    fn keep(&mut self, path: &Path, stamp: &Stamp) -> Result<Digest, &'static str> {
         if stamp.bytes > FILE {
             return Err("it is larger than 1 MB");
         }
@@ -158,11 +175,28 @@ impl Snapshot {
         }
         let bytes = fs::read(path).map_err(|_| "it could not be read")?;
         self.bytes += bytes.len() as u64;
-        blobs.put(&bytes).map_err(|_| "there is no room for it")
+        self.pack.keep(&bytes).map_err(|_| NO_ROOM)
+    }
+
+    /// What a file was, where it outlives us.
+    fn saved(&self, then: &Kept, blobs: &Blobs) -> State {
+        let Ok(digest) = &then.digest else { return then.state() };
+        let bytes = self.pack.get(digest).ok().flatten();
+        match bytes.is_some_and(|bytes| blobs.put(&bytes).is_ok()) {
+            true => then.state(),
+            false => State::Unkept(NO_ROOM.to_owned()),
+        }
     }
 }
 
 impl Kept {
+    fn state(&self) -> State {
+        match &self.digest {
+            Ok(digest) => State::File { digest: digest.to_string(), mode: self.mode },
+            Err(why) => State::Unkept((*why).to_owned()),
+        }
+    }
+
     /// The file itself, whatever its name.
     fn place(&self) -> (u64, u64) {
         (self.stamp.device, self.stamp.inode)
