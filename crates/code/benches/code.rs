@@ -67,7 +67,7 @@ fn main() {
 /// From the files on disk to who calls whom, beside programs that do less with the same files.
 fn beside(tree: &Tree, corpus: &Path, table: &mut Table) {
     let root = corpus.join(tree.folder);
-    let ours = cost(1, || drop(index(&read_all(&root, |language| language == tree.language))));
+    let ours = others::heavy(|| drop(index(&read_all(&root, |language| language == tree.language))));
     let others = [
         ("ctags", others::ctags(&root, tree.ctags)),
         ("ast-grep", others::ast_grep(corpus, &root, tree.language.name())),
@@ -125,21 +125,22 @@ fn index(sources: &[(String, Vec<u8>)]) -> Memo {
 fn cold(name: &str, sources: &[(String, Vec<u8>)], table: &mut Table) {
     table.note(format!("{name}: files"), sources.len());
     table.note(format!("{name}: bytes"), sources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
-    let parsing = cost(1, || {
+    let parsing = others::heavy(|| {
         sources.par_iter().for_each(|(path, bytes)| {
             parse::parse(Language::of_path(path).expect("chosen by it"), path, bytes);
         });
     });
-    table.row(format!("{name}: facts, beside parsing"), cost(1, || drop(facts(sources))), parsing);
-    table.row(format!("{name}: index, beside parsing"), cost(1, || drop(index(sources))), parsing);
+    table.row(format!("{name}: facts, beside parsing"), others::heavy(|| drop(facts(sources))), parsing);
+    table.row(format!("{name}: index, beside parsing"), others::heavy(|| drop(index(sources))), parsing);
 }
 
 fn in_depth(sources: &[(String, Vec<u8>)], table: &mut Table) {
     let packed: Vec<Vec<u8>> =
         facts(sources).iter().filter_map(|(_, facts)| Some(facts.as_ref()?.pack())).collect();
     table.note("packed facts, bytes", packed.iter().map(Vec::len).sum::<usize>());
-    let unpacking =
-        cost(1, || packed.par_iter().for_each(|bytes| drop(Facts::unpack(bytes).expect("just packed"))));
+    let unpacking = others::heavy(|| {
+        packed.par_iter().for_each(|bytes| drop(Facts::unpack(bytes).expect("just packed")))
+    });
     table.alone("unpack all facts", unpacking);
     warm(sources, table);
 }
@@ -149,7 +150,7 @@ fn sizes(name: &str, sources: &[(String, Vec<u8>)], table: &mut Table) {
     for size in [100, 1000, 3000] {
         let step = (sources.len() / size).max(1);
         let some: Vec<_> = sources.iter().step_by(step).take(size).cloned().collect();
-        table.alone(format!("{name}: index of {} files", some.len()), cost(1, || drop(index(&some))));
+        table.alone(format!("{name}: index of {} files", some.len()), others::heavy(|| drop(index(&some))));
         if some.len() < size {
             break;
         }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
 
+use crate::progress::Progress;
 use crate::walk::{self, Found, Stamp, Walked};
 use crate::watch::{Changes, Watch};
 
@@ -74,6 +75,7 @@ pub struct Index {
     notes: Vec<String>,
     looked: bool,
     digests: Digests,
+    progress: Arc<Progress>,
 }
 
 /// What tells one state of the files from another. Sums, so that a file can be taken out again.
@@ -116,6 +118,7 @@ impl Index {
             notes: Vec::new(),
             looked: false,
             digests: Digests::default(),
+            progress: Arc::default(),
         }
         .summed()
     }
@@ -124,6 +127,11 @@ impl Index {
         self.digests = Digests::default();
         self.files.iter().for_each(|(path, file)| self.digests.add(path, file));
         self
+    }
+
+    /// Says from now on how far the reading of files has come.
+    pub(crate) fn report_to(&mut self, progress: Arc<Progress>) {
+        self.progress = progress;
     }
 
     pub fn digests(&self) -> Digests {
@@ -247,6 +255,7 @@ impl Index {
             self.files.get(&found.path).is_none_or(|file| !file.settled || file.stamp != found.stamp)
         };
         let news: Vec<Found> = found.into_iter().filter(|found| is_news(found)).collect();
+        self.progress.expect(news.len());
         let read: Vec<(String, Option<File>)> = news.into_par_iter().map(|found| self.read(found)).collect();
         let mut refreshed = Refreshed::default();
         for path in gone {
@@ -286,6 +295,7 @@ impl Index {
 
     /// Nothing for a file that went away or may not be read.
     fn read(&self, found: Found) -> (String, Option<File>) {
+        self.progress.one_more();
         let Found { path, .. } = found;
         let began = SystemTime::now();
         let full = self.root.join(&path);
