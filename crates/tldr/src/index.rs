@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
 
+use crate::progress::Progress;
 use crate::walk::{self, Found, Stamp, Walked};
 use crate::watch::{Changes, Watch};
 
@@ -72,6 +73,7 @@ pub struct Index {
     /// When all files were looked at.
     checked: Instant,
     digests: Digests,
+    progress: Arc<Progress>,
 }
 
 /// What tells one state of the files from another. Sums, so that a file can be taken out again.
@@ -115,9 +117,15 @@ impl Index {
             looked: false,
             checked: Instant::now(),
             digests: Digests::default(),
+            progress: Arc::default(),
         };
         kept.0.into_iter().for_each(|(path, file)| index.insert(path, file));
         index
+    }
+
+    /// Says from now on how far the reading of files has come.
+    pub(crate) fn report_to(&mut self, progress: Arc<Progress>) {
+        self.progress = progress;
     }
 
     pub fn digests(&self) -> Digests {
@@ -256,6 +264,7 @@ impl Index {
             self.files.get(&found.path).is_none_or(|file| !file.settled || file.stamp != found.stamp)
         };
         let news: Vec<Found> = found.into_iter().filter(|found| is_news(found)).collect();
+        self.progress.expect(news.len());
         let read: Vec<(String, Option<File>)> = news.into_par_iter().map(|found| self.read(found)).collect();
         let mut refreshed = Refreshed::default();
         for path in gone {
@@ -298,6 +307,7 @@ impl Index {
 
     /// Nothing for a file that went away or may not be read.
     fn read(&self, found: Found) -> (String, Option<File>) {
+        self.progress.one_more();
         let Found { path, .. } = found;
         let began = SystemTime::now();
         let full = self.root.join(&path);
