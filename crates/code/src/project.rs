@@ -59,7 +59,11 @@ impl Files {
         for (path, facts) in changes {
             let id = next.number(&path);
             let old = next.entries[id.0 as usize].take();
-            if let Some(old) = &old {
+            let is_same = match (&old, &facts) {
+                (Some(old), Some(new)) => Index::is_same(&old.facts, new),
+                _ => false,
+            };
+            if let Some(old) = old.as_ref().filter(|_| !is_same) {
                 index.remove(id, &old.facts);
             }
             let package = |facts: &Facts| facts.package.map(|sym| facts.text(sym).to_owned());
@@ -70,7 +74,9 @@ impl Files {
             });
             moved |= !stays;
             if let Some(facts) = facts {
-                index.add(id, &facts);
+                if !is_same {
+                    index.add(id, &facts);
+                }
                 next.entries[id.0 as usize] = Some(Entry { path, facts });
             }
         }

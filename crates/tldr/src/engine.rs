@@ -90,8 +90,13 @@ impl Engine {
             Asked::Kept(text) => text,
             Asked::Make(ticket) => {
                 let told = self.make(&asks, &Telling::of(request), &ticket.snapshot)?;
-                let text: Arc<str> = format!("{}\n{}", self.raw_bytes(&told), told.json).into();
-                if basis.is_some() {
+                let mut text = self.raw_bytes(&told).to_string();
+                text.reserve_exact(told.json.len() + 1);
+                text.push('\n');
+                text.push_str(&told.json);
+                drop(told);
+                let text: Arc<str> = text.into();
+                if basis.is_some() && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
