@@ -2,6 +2,8 @@
 //! a file's uses mean stands on what those uses were looked up in; the graph stands on all of that. A layer that comes
 //! out the same as before stops the wave there. The counters count every cell of the second layer and every answer.
 
+mod kept;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -281,6 +283,10 @@ impl Memo {
             self.note("resolved", files.path(id));
             self.cells.insert(id, cell);
         }
+        self.gather();
+    }
+
+    fn gather(&mut self) {
         let parts = self.cells.iter().map(|(id, cell)| (*id, Arc::clone(&cell.resolution), cell.digest));
         self.graph = self.graph.next(parts);
     }

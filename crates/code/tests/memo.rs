@@ -187,6 +187,37 @@ fn a_new_file_can_be_what_an_import_was_waiting_for() {
 }
 
 #[test]
+fn a_memo_comes_back_from_its_bytes_and_goes_on_where_it_was() {
+    let mut memo = three();
+    // A number that came late and a path that comes early.
+    memo.update(vec![file("0.py", "from a import main\nmain()\n"), gone("c.py")]);
+    assert!(memo.pack().is_none(), "something is left to work out");
+    let before = edges(&mut memo);
+    let packed = memo.pack().expect("all is worked out");
+    let files: Vec<_> = memo
+        .snapshot()
+        .files
+        .each()
+        .map(|(_, entry)| (Arc::clone(&entry.path), Arc::clone(&entry.facts)))
+        .collect();
+    let mut again = Memo::unpack(&files, &packed).expect("its own bytes");
+    assert_eq!(edges(&mut again), before);
+    assert_eq!(again.counters(), Counters::default(), "nothing was worked out again");
+    again.update(vec![file("b.py", "def g():\n    pass\n\ndef f():\n    return 1\n")]);
+    assert!(edges(&mut again).contains("a.py:main:3 4 -> b.py:f:4"));
+    assert_eq!(again.take_log(), ["changed b.py", "resolved b.py"]);
+    again.update(vec![file("b.py", "def g():\n    pass\n")]);
+    again.snapshot();
+    assert_eq!(again.take_log(), ["changed b.py", "resolved a.py", "resolved b.py"]);
+    // Bytes for other files, cut or longer ones are nobody's.
+    assert!(Memo::unpack(&files[1..], &packed).is_none());
+    for cut in 0..packed.len() {
+        assert!(Memo::unpack(&files, &packed[..cut]).is_none(), "cut at {cut}");
+    }
+    assert!(Memo::unpack(&files, &[packed.as_slice(), &[0]].concat()).is_none());
+}
+
+#[test]
 fn an_answer_for_one_file_does_not_ask_for_others() {
     let mut memo = three();
     let ask = |memo: &mut Memo| {

@@ -55,8 +55,8 @@ impl Engine {
     pub fn open(root: Root, settings: &Settings, env: Environment, lifetime: Lifetime) -> Engine {
         let kept = Kept::read(&root.cache().join(cache::FACTS));
         Engine {
+            memo: Mutex::new(kept.memo(&root.cache().join(cache::MEANING))),
             index: Mutex::new(Index::new(root.path(), kept, lifetime)),
-            memo: Mutex::default(),
             before: cache::statistics(&root).unwrap_or_default(),
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
@@ -125,10 +125,10 @@ impl Engine {
     fn refreshed(&self, look: impl FnOnce(&mut Index) -> crate::index::Refreshed) -> Digests {
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
-        let first = memo.is_new();
+        let first = !index.has_looked();
         let changed = look(&mut index).changed;
         let paths: Vec<&String> =
-            if first { index.files().keys().collect() } else { changed.iter().collect() };
+            if memo.is_new() { index.files().keys().collect() } else { changed.iter().collect() };
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
         let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
         memo.update(changes);
@@ -167,8 +167,9 @@ impl Engine {
 
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
-        let kept = lock(&self.index).to_kept();
-        cache::write(&self.root, cache::FACTS, &kept)
+        let (facts, meaning) = lock(&self.index).to_kept(&lock(&self.memo));
+        cache::write(&self.root, cache::FACTS, &facts)?;
+        meaning.map_or(Ok(()), |meaning| cache::write(&self.root, cache::MEANING, &meaning))
     }
 
     /// Forgets everything that can be found out again.

@@ -13,6 +13,7 @@ use std::time::SystemTime;
 
 use code::facts::{self, Facts};
 use code::language::Language;
+use code::memo::Memo;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
@@ -26,7 +27,7 @@ pub(crate) use kept::Kept;
 pub const LARGEST: u64 = 16 << 20;
 
 /// The content of a file, told from all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 16]);
 
 impl Hash {
@@ -106,7 +107,7 @@ impl Index {
             Lifetime::OneLook => None,
             Lifetime::Long => Watch::start().ok(),
         };
-        let Kept { files, known } = kept;
+        let Kept { files, known, .. } = kept;
         Index {
             root: root.to_owned(),
             watch,
@@ -322,9 +323,16 @@ impl Index {
         self.digests = Digests::default();
     }
 
-    /// What is worth keeping, as bytes of a file.
-    pub fn to_kept(&self) -> Vec<u8> {
-        kept::write(&self.files)
+    /// What is worth keeping, as bytes of two files: the index, and what a memo of the same files has worked out.
+    pub fn to_kept(&self, memo: &Memo) -> (Vec<u8>, Option<Vec<u8>>) {
+        let index = kept::write(&self.files);
+        let meaning = memo.pack().map(|packed| kept::write_meaning(&index, &packed));
+        (index, meaning)
+    }
+
+    /// Whether it ever looked at all files.
+    pub fn has_looked(&self) -> bool {
+        self.looked
     }
 }
 

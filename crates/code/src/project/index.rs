@@ -40,7 +40,7 @@ impl Family {
 /// A bare name in a family of languages, as a number. Names with the same number are taken for each other, which makes
 /// more stale than has to be and nothing less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NameKey(u32);
+pub(crate) struct NameKey(pub(crate) u32);
 
 impl NameKey {
     pub(crate) fn of(language: Language, name: &str) -> Self {
