@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::graph::Graph;
-use crate::project::{Changes, FileId, Files};
+use crate::project::{Changes, FileId, Files, Manifest};
 use crate::resolve::{self, Reads, Resolution};
 
 /// What the memo did since it was made.
@@ -164,6 +164,17 @@ impl Memo {
             self.cells.par_iter_mut().for_each(|(id, cell)| cell.meet(*id, &files, &changes));
         }
         self.files = files;
+    }
+
+    /// Takes what build files say, and forgets those that are gone. They are few and seldom say anything new: whatever
+    /// does makes every cell stale.
+    pub fn update_manifests(&mut self, changes: Vec<(Arc<str>, Option<Arc<Manifest>>)>) {
+        if let Some(files) = self.files.with_manifests(changes) {
+            self.files = Arc::new(files);
+            self.facts_revision += 1;
+            self.dirty = true;
+            self.cells.values_mut().for_each(|cell| cell.stale = true);
+        }
     }
 
     /// The state now, with everything that changed worked out again.

@@ -3,8 +3,10 @@
 
 mod changes;
 mod index;
+mod manifest;
 mod modules;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::facts::{DefId, Facts};
@@ -12,6 +14,8 @@ use crate::language::Language;
 
 pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
+pub(crate) use manifest::Kind;
+pub use manifest::Manifest;
 pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
 
 pub(crate) fn family(language: Language) -> Family {
@@ -46,6 +50,8 @@ pub struct Files {
     order: Vec<FileId>,
     modules: Arc<Modules>,
     index: Arc<Index>,
+    /// Build files by path.
+    manifests: Arc<BTreeMap<Arc<str>, Arc<Manifest>>>,
     /// Every path that ever was, with its number.
     paths: std::collections::HashMap<Arc<str>, FileId>,
 }
@@ -85,6 +91,27 @@ impl Files {
             next.settle();
         }
         next
+    }
+
+    /// The snapshot with build files that are new or different, or gone. Nothing if they say what is known.
+    pub(crate) fn with_manifests(&self, changes: Vec<(Arc<str>, Option<Arc<Manifest>>)>) -> Option<Self> {
+        let mut manifests = BTreeMap::clone(&self.manifests);
+        for (path, manifest) in changes {
+            match manifest {
+                Some(manifest) => manifests.insert(path, manifest),
+                None => manifests.remove(&path),
+            };
+        }
+        if manifests == *self.manifests {
+            return None;
+        }
+        let mut next = Self { manifests: Arc::new(manifests), ..self.clone() };
+        next.settle();
+        Some(next)
+    }
+
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
+        self.manifests.iter().map(|(path, manifest)| (&**path, &**manifest))
     }
 
     pub fn entry(&self, id: FileId) -> Option<&Entry> {

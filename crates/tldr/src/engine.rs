@@ -106,8 +106,9 @@ impl Engine {
         let as_of = format!("{:032x}", digests.contents);
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
+        let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of}\"{comma}");
         Ok(Answered {
-            line: format!("{{\"status\":\"ok\",\"as_of\":\"{as_of}\"{comma}{rest}"),
+            line: [head.as_str(), rest].concat(),
             raw_bytes: raw.parse().expect("it was put together so"),
         })
     }
@@ -132,6 +133,10 @@ impl Engine {
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
         let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
         memo.update(changes);
+        if index.has_looked() {
+            let all = first.then(|| index.files().keys());
+            memo.update_manifests(index.manifests(changed.iter().chain(all.into_iter().flatten())));
+        }
         if !first && self.lifetime == Lifetime::Long {
             lock(&self.touched).extend(changed);
         }
@@ -169,7 +174,7 @@ impl Engine {
     pub fn persist(&self) -> Result<(), Failure> {
         let (facts, meaning) = lock(&self.index).to_kept(&lock(&self.memo));
         cache::write(&self.root, cache::FACTS, &facts)?;
-        meaning.map_or(Ok(()), |meaning| cache::write(&self.root, cache::MEANING, &meaning))
+        cache::write(&self.root, cache::MEANING, &meaning)
     }
 
     /// Forgets everything that can be found out again.

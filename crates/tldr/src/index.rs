@@ -14,6 +14,7 @@ use std::time::SystemTime;
 use code::facts::{self, Facts};
 use code::language::Language;
 use code::memo::Memo;
+use code::project::Manifest;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
@@ -323,10 +324,23 @@ impl Index {
         self.digests = Digests::default();
     }
 
+    /// What the build files among some paths say, and which of them are gone.
+    pub fn manifests<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p String>,
+    ) -> Vec<(Arc<str>, Option<Arc<Manifest>>)> {
+        let said = |path: &String| {
+            let (_, bytes) = self.files.get(path).and_then(|_| content(&self.root.join(path)))?;
+            Manifest::read(path, &String::from_utf8_lossy(&bytes)).map(Arc::new)
+        };
+        let paths = paths.filter(|path| Manifest::is_at(path));
+        paths.map(|path| (Arc::from(path.as_str()), said(path))).collect()
+    }
+
     /// What is worth keeping, as bytes of two files: the index, and what a memo of the same files has worked out.
-    pub fn to_kept(&self, memo: &Memo) -> (Vec<u8>, Option<Vec<u8>>) {
+    pub fn to_kept(&self, memo: &Memo) -> (Vec<u8>, Vec<u8>) {
         let index = kept::write(&self.files);
-        let meaning = memo.pack().map(|packed| kept::write_meaning(&index, &packed));
+        let meaning = kept::write_meaning(&index, &memo.pack());
         (index, meaning)
     }
 

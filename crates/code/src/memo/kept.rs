@@ -8,38 +8,40 @@ use rayon::prelude::*;
 use super::{Cell, Memo};
 use crate::facts::pack::{Pack, choice, number, record};
 use crate::facts::{Facet, Facts};
-use crate::project::{FileId, Files, Lookup, NameKey, Place};
+use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place};
 use crate::resolve::{Confidence, Edge, EdgeKind, Reads, Resolution, Unresolved};
 
 /// The first bytes of a packed memo. It changes whenever what is packed changes, or how a use is understood.
 const FORMAT: [u8; 4] = *b"cm01";
 
 impl Memo {
-    /// All that was worked out, or nothing while something is left to work out.
-    pub fn pack(&self) -> Option<Vec<u8>> {
-        if self.dirty {
-            return None;
-        }
+    /// All that was worked out and still holds.
+    pub fn pack(&self) -> Vec<u8> {
         let ids: Vec<FileId> = self.files.each().map(|(id, _)| id).collect();
         let mut ranks = vec![FileId(u32::MAX); ids.iter().map(|id| id.0 as usize + 1).max().unwrap_or(0)];
         for (rank, id) in (0..).zip(&ids) {
             ranks[id.0 as usize] = FileId(rank);
         }
         let mut out = FORMAT.to_vec();
+        let manifests = self.files.manifests().map(|(path, manifest)| (path.into(), manifest.clone()));
+        manifests.collect::<Vec<(Box<str>, Manifest)>>().put(&mut out);
         let mut one = Vec::new();
         for id in ids {
-            let cell = self.cells.get(&id)?;
             one.clear();
-            Packed::of(cell, |id| ranks[id.0 as usize]).put(&mut one);
-            u32::try_from(one.len()).ok()?.put(&mut out);
+            if let Some(cell) = self.cells.get(&id).filter(|cell| !cell.stale) {
+                Packed::of(cell, |id| ranks[id.0 as usize]).put(&mut one);
+            }
+            // What is not known has no bytes.
+            u32::try_from(one.len()).expect("a file's uses are fewer than 32 bits count").put(&mut out);
             out.extend_from_slice(&one);
         }
-        Some(out)
+        out
     }
 
     /// The memo that gave `packed` when its files were these, in order of their paths.
     pub fn unpack(files: &[(Arc<str>, Arc<Facts>)], packed: &[u8]) -> Option<Self> {
         let mut packed = packed.strip_prefix(&FORMAT)?;
+        let manifests: Vec<(Box<str>, Manifest)> = Pack::get(&mut packed)?;
         let mut parts = Vec::with_capacity(files.len());
         for _ in files {
             let length = u32::get(&mut packed)? as usize;
@@ -51,19 +53,25 @@ impl Memo {
         let read = || {
             let cells = parts.par_iter().zip(files).map(|(part, (_, facts))| {
                 let mut rest = *part;
+                if rest.is_empty() {
+                    return Some(None);
+                }
                 let cell = Packed::get(&mut rest)?;
-                (rest.is_empty() && cell.is_sound(&defs, facts)).then(|| cell.cell(facts))
+                (rest.is_empty() && cell.is_sound(&defs, facts)).then(|| Some(cell.cell(facts)))
             });
-            cells.collect::<Option<Vec<Cell>>>()
+            cells.collect::<Option<Vec<Option<Cell>>>>()
         };
         let known = || {
             let changes = files.iter().map(|(path, facts)| (Arc::clone(path), Some(Arc::clone(facts))));
-            Files::default().with(changes.collect())
+            let known = Files::default().with(changes.collect());
+            let said = manifests.into_iter().map(|(path, manifest)| (path.into(), Some(Arc::new(manifest))));
+            known.with_manifests(said.collect()).unwrap_or(known)
         };
         let (cells, known) = rayon::join(read, known);
         let cells = cells.filter(|_| packed.is_empty())?;
-        let cells = (0..).map(FileId).zip(cells).collect();
-        let mut memo = Self { files: Arc::new(known), cells, facts_revision: 1, ..Self::default() };
+        let dirty = cells.iter().any(Option::is_none);
+        let cells = (0..).map(FileId).zip(cells).filter_map(|(id, cell)| Some((id, cell?))).collect();
+        let mut memo = Self { files: Arc::new(known), cells, facts_revision: 1, dirty, ..Self::default() };
         memo.gather();
         Some(memo)
     }
@@ -147,6 +155,8 @@ number!(FileId);
 record!(Place { file, def });
 record!(Edge { from, line, to, kind, confidence });
 record!(Unresolved { name, from, line });
+record!(Manifest { kind, name, aliases });
+choice!(Kind { 0 => Go, 1 => Cargo, 2 => Package, 3 => Scripts });
 record!(Packed { edges, unresolved, facets, names, lookups, digest });
 choice!(EdgeKind { 0 => Call, 1 => Reference, 2 => Decorator, 3 => Super, 4 => Property, 5 => Constructor });
 choice!(Confidence { 0 => Low, 1 => Medium, 2 => High });
