@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, SalsaCacheStats};
 
 use crate::cache;
-use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime, Refreshed};
+use crate::index::{Digests, File, Files, Index, Kept, Lifetime, Refreshed};
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -100,12 +100,13 @@ impl Answered {
 impl Engine {
     pub fn open(root: Root, settings: &Settings, env: Environment, lifetime: Lifetime) -> Engine {
         let kept = Kept::read(&root.cache().join(cache::FACTS));
+        let memo = kept.memo(&root.cache().join(cache::MEANING));
         let index = Index::new(root.path(), kept, lifetime);
         let before = cache::statistics(&root).unwrap_or_default();
         let summary = Summary { files: index.files().len(), memo: before, dedup: index.dedup() };
         Engine {
             index: Mutex::new(index),
-            memo: Mutex::default(),
+            memo: Mutex::new(memo),
             summary: Mutex::new(summary),
             before: Mutex::new(before),
             semantic: settings.semantic_enabled,
@@ -152,8 +153,13 @@ impl Engine {
             Asked::Make(ticket) => {
                 let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
                 let told = self.make(&asks, &Telling::of(request), &view)?;
-                let text: Arc<str> = format!("{}\n{}", view.raw_bytes(&told), told.json).into();
-                if is_kept(&asks) && trust == Trust::Strict {
+                let mut text = view.raw_bytes(&told).to_string();
+                text.reserve_exact(told.json.len() + 1);
+                text.push('\n');
+                text.push_str(&told.json);
+                drop(told);
+                let text: Arc<str> = text.into();
+                if is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
@@ -162,7 +168,8 @@ impl Engine {
         let (raw, json) = kept.split_once('\n').expect("it was put together so");
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
-        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}{rest}");
+        let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}");
+        let line = [head.as_str(), rest].concat();
         let needed = kit::text::tokens(line.len() as u64);
         // What cannot be cut any further is refused: half of it would be wrong.
         if request.max_tokens.is_some_and(|most| needed > most) {
@@ -221,13 +228,17 @@ impl Engine {
         memo: &mut Memo,
         look: impl FnOnce(&mut Index) -> Refreshed,
     ) {
-        let first = memo.is_new();
+        let first = !index.has_looked();
         let changed = look(index).changed;
         let paths: Vec<&String> =
-            if first { index.files().keys().collect() } else { changed.iter().collect() };
+            if memo.is_new() { index.files().keys().collect() } else { changed.iter().collect() };
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
         let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
         memo.update(changes);
+        if index.has_looked() {
+            let all = first.then(|| index.files().keys());
+            memo.update_manifests(index.manifests(changed.iter().chain(all.into_iter().flatten())));
+        }
         if !first && self.lifetime == Lifetime::Long {
             lock(&self.touched).extend(changed);
         }
@@ -264,8 +275,12 @@ impl Engine {
 
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
-        let files = Arc::clone(lock(&self.index).files());
-        cache::write(&self.root, cache::FACTS, &index::to_kept(&files))
+        let (facts, meaning) = {
+            let index = lock(&self.index);
+            index.to_kept(&lock(&self.memo))
+        };
+        cache::write(&self.root, cache::FACTS, &facts)?;
+        cache::write(&self.root, cache::MEANING, &meaning)
     }
 
     /// Forgets everything that can be found out again.
