@@ -10,6 +10,7 @@ use wire::tldr::Request;
 use crate::client::{self, Asked};
 use crate::engine::Engine;
 use crate::index::Lifetime;
+use crate::model;
 use crate::root::Root;
 use crate::settings::Settings;
 
@@ -47,7 +48,8 @@ impl Door {
         }
         let engine = self.engine.get_or_init(|| {
             let settings = Settings::read(&self.root);
-            Engine::open(self.root.clone(), &settings, self.env.clone(), self.lifetime)
+            let model = model::chosen(&self.places, &settings.semantic_model);
+            Engine::open(self.root.clone(), &settings, self.env.clone(), self.lifetime).with_model(model)
         });
         Ok((engine.answer(request).line, By::Us))
     }

@@ -7,6 +7,7 @@ mod outside;
 mod search;
 mod telling;
 mod understand;
+mod vectors;
 
 use std::fs;
 use std::path::Path;
@@ -37,6 +38,7 @@ pub struct Engine {
     lifetime: Lifetime,
     hits: search::Hits,
     words: search::Words,
+    vectors: Option<vectors::Vectors>,
     touched: Mutex<std::collections::BTreeSet<String>>,
 }
 
@@ -110,6 +112,7 @@ impl Engine {
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
+            vectors: None,
             touched: Mutex::default(),
             root,
             env,
@@ -144,7 +147,7 @@ impl Engine {
                 let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
                 let told = self.make(&asks, &Telling::of(request), &view)?;
                 let text: Arc<str> = format!("{}\n{}", view.raw_bytes(&told), told.json).into();
-                if is_kept(&asks) && trust == Trust::Strict {
+                if self.is_kept(&asks) && trust == Trust::Strict {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
@@ -171,7 +174,7 @@ impl Engine {
             (one, _) => index.refresh(one.as_deref()),
         });
         let as_of = as_of(asks, &index);
-        let asked = match basis(asks, as_of) {
+        let asked = match self.basis(asks, as_of) {
             Some(basis) => memo.ask(key, basis),
             None => Asked::Make(memo.ticket(key)),
         };
@@ -276,6 +279,33 @@ impl Engine {
             _ => None,
         }
     }
+
+    /// Answers that stand on more than files are never kept.
+    fn is_kept(&self, asks: &answers::Asks) -> bool {
+        self.basis(asks, 0).is_some()
+    }
+
+    fn basis(&self, asks: &answers::Asks, as_of: u128) -> Option<Basis<'static>> {
+        use answers::Asks;
+        match asks {
+            // Vectors come while it is asked.
+            Asks::Semantic { .. } if self.vectors.is_some() => None,
+            Asks::Tree { .. }
+            | Asks::Search { .. }
+            | Asks::Structure { .. }
+            | Asks::Importers { .. }
+            | Asks::Extract { .. }
+            | Asks::Imports { .. }
+            | Asks::Flow { .. } => Some(Basis::Given(as_of)),
+            Asks::Semantic { .. }
+            | Asks::Calls { .. }
+            | Asks::Impact { .. }
+            | Asks::Context { .. }
+            | Asks::Dead { .. }
+            | Asks::Arch { .. } => Some(Basis::Facts),
+            Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
+        }
+    }
 }
 
 impl View {
@@ -301,31 +331,6 @@ fn as_of(asks: &answers::Asks, index: &Index) -> u128 {
             index.files().get(file).map_or(0, |known| known.digest(file))
         }
         _ => index.digests().contents,
-    }
-}
-
-/// Answers that stand on more than files are never kept.
-fn is_kept(asks: &answers::Asks) -> bool {
-    basis(asks, 0).is_some()
-}
-
-fn basis(asks: &answers::Asks, as_of: u128) -> Option<Basis<'_>> {
-    use answers::Asks;
-    match asks {
-        Asks::Tree { .. }
-        | Asks::Search { .. }
-        | Asks::Structure { .. }
-        | Asks::Importers { .. }
-        | Asks::Extract { .. }
-        | Asks::Imports { .. }
-        | Asks::Flow { .. } => Some(Basis::Given(as_of)),
-        Asks::Semantic { .. }
-        | Asks::Calls { .. }
-        | Asks::Impact { .. }
-        | Asks::Context { .. }
-        | Asks::Dead { .. }
-        | Asks::Arch { .. } => Some(Basis::Facts),
-        Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
     }
 }
 
