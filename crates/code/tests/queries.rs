@@ -6,7 +6,7 @@ use code::facts::extract;
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::diagnostics::{Checker, Severity};
-use code::query::{Answer, Page, Part, fit};
+use code::query::{Answer, Page, Part, budget, fit};
 use code::query::{
     arch, calls, change, context, dead, diagnostics, impact, imports, search, semantic, structure, tree,
 };
@@ -50,6 +50,19 @@ fn impact_climbs_through_callers_and_names_lines() {
     );
     let short = impact::impact(&shop(), "lookup", 1, &Part::default()).expect("found");
     assert_eq!(short.callers[0].note, Some("depth reached"));
+}
+
+#[test]
+fn what_only_a_name_speaks_for_is_counted_by_calls_and_shown_by_impact() {
+    let snapshot = project(&[
+        ("a.py", "class Pump:\n    def prime_the_pump(self):\n        pass\n"),
+        ("b.py", "def go(it):\n    it.prime_the_pump()\n"),
+    ]);
+    let all = calls::calls(&snapshot, &Part::default());
+    assert_eq!((all.edges.len(), all.possible, all.unresolved), (0, 1, 0));
+    assert_eq!(all.text(), "0 edges, 1 more of low confidence, 0 calls unresolved\n");
+    let answer = impact::impact(&snapshot, "prime_the_pump", 1, &Part::default()).expect("found");
+    assert_eq!(answer.text(), "Pump.prime_the_pump (a.py:2)\n  <- go (b.py:2) (low confidence)\n");
 }
 
 #[test]
@@ -224,7 +237,8 @@ fn size(answer: &impl serde::Serialize) -> u64 {
 fn pages<A: Answer + Clone>(whole: &A, tokens: u64) -> usize {
     let (mut offset, mut given) = (0, 0);
     for _ in 0..500 {
-        let page = fit(whole.clone(), Page { offset, max_tokens: Some(tokens) });
+        let page =
+            fit(whole.clone(), Page { offset, max_tokens: Some(tokens), ..Page::default() }, budget::size);
         assert!(size(&page) <= tokens || page.count() == 0, "{} over {tokens}", size(&page));
         given += page.count();
         let json = serde_json::to_value(&page).expect("JSON");

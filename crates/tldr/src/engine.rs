@@ -125,7 +125,10 @@ impl Engine {
         for trust in [Trust::Strict; TRIES].into_iter().chain([Trust::Lenient]) {
             match self.told(request, trust) {
                 Ok(answered) => return answered,
-                Err(Unable::Refused(refusal)) => return Answered::of(&DaemonResponse::Error(*refusal)),
+                Err(Unable::Refused(refusal)) => {
+                    let refusal = telling::within(*refusal, request.max_tokens);
+                    return Answered::of(&DaemonResponse::Error(refusal));
+                }
                 Err(Unable::Moved) => {}
             }
         }
@@ -156,10 +159,14 @@ impl Engine {
         let (raw, json) = kept.split_once('\n').expect("it was put together so");
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
-        Ok(Answered {
-            line: format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}{rest}"),
-            raw_bytes: raw.parse().expect("it was put together so"),
-        })
+        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}{rest}");
+        let needed = kit::text::tokens(line.len() as u64);
+        // What cannot be cut any further is refused: half of it would be wrong.
+        if request.max_tokens.is_some_and(|most| needed > most) {
+            let message = format!("the answer needs {needed} tokens");
+            return Err(refuse_with(message, "needed_tokens", needed.into()).into());
+        }
+        Ok(Answered { line, raw_bytes: raw.parse().expect("it was put together so") })
     }
 
     /// Brings everything up to date and looks for a kept answer, in one step: what another question finds changed in

@@ -44,7 +44,7 @@ pub(super) enum Flow {
 impl Engine {
     pub(super) fn make(&self, asks: &Asks, tell: &Telling, view: &View) -> Result<Told, Unable> {
         let snapshot = &view.snapshot;
-        let told = match asks {
+        Ok(match asks {
             Asks::Tree { part } => {
                 let name = self.root.path().file_name().map_or("/".into(), |name| name.to_string_lossy());
                 tell.about_nothing(query::tree::tree(
@@ -54,18 +54,13 @@ impl Engine {
             }
             Asks::Structure { part } => {
                 let structure = query::structure::structure(snapshot, part);
-                match structure.files.is_empty() && !part.path.is_empty() {
-                    true => Err(self.nothing_at(&part.path)),
-                    false => tell.about(structure),
+                if structure.files.is_empty() && !part.path.is_empty() {
+                    return Err(self.nothing_at(&part.path).into());
                 }
+                tell.about(structure)
             }
             Asks::Search { pattern, part, most } => {
-                let mut hits = self.search(pattern, part, view)?;
-                let found = hits.len();
-                hits.truncate(most.unwrap_or(usize::MAX));
-                let mut answer = pattern.answer(hits);
-                (answer.cut.total, answer.cut.truncated) = (found, answer.results.len() < found);
-                tell.about(answer)
+                tell.at_most(*most).about(pattern.answer(self.search(pattern, part, view)?))
             }
             Asks::Extract { file } => {
                 tell.about_file(file, query::extract::extract(file, self.facts(view, file)?))
@@ -73,7 +68,7 @@ impl Engine {
             Asks::Imports { file } => {
                 tell.about_file(file, query::imports::imports(file, self.facts(view, file)?))
             }
-            Asks::Flow { file, function, what } => return self.flow(file, function, what, tell, view),
+            Asks::Flow { file, function, what } => self.flow(file, function, what, tell, view)?,
             Asks::Context { entry, depth } => {
                 tell.about(query::context::context(snapshot, entry, *depth).map_err(|why| missing(&why))?)
             }
@@ -84,10 +79,10 @@ impl Engine {
             Asks::Arch { part } => tell.about(query::arch::arch(snapshot, part)),
             Asks::Importers { module, part } => {
                 let answer = query::imports::importers(snapshot, module, part);
-                match answer.importers.is_empty() {
-                    true => Err(refuse(format!("nothing imports {module}"))),
-                    false => tell.about(answer),
+                if answer.importers.is_empty() {
+                    return Err(refuse(format!("nothing imports {module}")).into());
                 }
+                tell.about(answer)
             }
             Asks::Semantic { query, top, part } => {
                 let ranked = self.ranked(query, part, view)?;
@@ -96,10 +91,9 @@ impl Engine {
             Asks::ChangeImpact { changes } => {
                 tell.about(query::change::change_impact(snapshot, changes, CHANGE_DEPTH))
             }
-            Asks::Diagnostics { path } => self.diagnostics(path, tell),
-            Asks::Warm { language } => self.warm(*language, snapshot),
-        };
-        Ok(told?)
+            Asks::Diagnostics { path } => self.diagnostics(path, tell)?,
+            Asks::Warm { language } => self.warm(*language, snapshot)?,
+        })
     }
 
     fn facts<'v>(&self, view: &'v View, path: &str) -> Result<&'v code::facts::Facts, Box<Refusal>> {

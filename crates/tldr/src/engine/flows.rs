@@ -1,12 +1,8 @@
 //! Control flow, data flow and slices: of one file, read and parsed when somebody asks.
 
-use std::collections::BTreeSet;
-use std::fmt::Display;
-
 use code::flow;
 use code::language::Language;
 use code::parse;
-use serde::Serialize;
 use serde_json::json;
 use wire::tldr::Refusal;
 
@@ -28,21 +24,18 @@ impl Engine {
         let source = view.text(&self.root, path, file)?;
         let parsed = parse::parse(language, path, &source)
             .ok_or_else(|| refuse(format!("`{path}` is too long or no text")))?;
-        let told = match what {
+        Ok(match what {
             Flow::Control => {
-                written(path, tell, &flow::control_flow(&parsed, function).map_err(|why| said(&why))?)
+                tell.about_file(path, flow::control_flow(&parsed, function).map_err(|why| said(&why))?)
             }
-            Flow::Data => written(path, tell, &flow::data_flow(&parsed, function).map_err(|why| said(&why))?),
+            Flow::Data => {
+                tell.about_file(path, flow::data_flow(&parsed, function).map_err(|why| said(&why))?)
+            }
             Flow::Slice(criterion) => {
-                written(path, tell, &flow::slice(&parsed, function, criterion).map_err(|why| said(&why))?)
+                tell.about_file(path, flow::slice(&parsed, function, criterion).map_err(|why| said(&why))?)
             }
-        };
-        Ok(told?)
+        })
     }
-}
-
-fn written<A: Serialize + Display>(path: &str, tell: &Telling, answer: &A) -> Result<Told, Box<Refusal>> {
-    tell.whole(answer, || answer.to_string(), BTreeSet::from([path.to_owned()]))
 }
 
 fn said(error: &flow::FlowError) -> Box<Refusal> {

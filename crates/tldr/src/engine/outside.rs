@@ -104,7 +104,7 @@ impl Engine {
         }
         found.retain(|one| part.holds(&one.file, Language::ALL[0]));
         let tools = ran.iter().map(|run| run.name.to_owned()).collect();
-        tell.about(diagnostics::answer(found, tools))
+        Ok(tell.about(diagnostics::answer(found, tools)))
     }
 
     /// A checker's name of a file as ours.
