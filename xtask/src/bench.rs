@@ -20,6 +20,11 @@ const BENCHES: &[(&str, &str, &str)] = &[
         "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
     ),
     (
+        "embed",
+        "embed",
+        "a sentence encoder whose folder is given: functions a second, and how well it finds them",
+    ),
+    (
         "agent",
         "agent",
         "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",
