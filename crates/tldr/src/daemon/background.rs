@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use kit::log::Log;
-use kit::process::{Job, has_ended, minimal_environment};
+use kit::process::{Job, THRIFTY, has_ended, minimal_environment};
 use kit::{Failure, Invocation, Places};
 use store::lock;
 
@@ -35,6 +35,7 @@ pub(crate) fn start(invocation: &Invocation, root: &Root, places: &Places) -> Re
         .args(["daemon", "start", "--foreground", "--project"])
         .arg(root.path())
         .envs(environment)
+        .envs(THRIFTY)
         .env(DETACHED, "1");
     let child = Unix { places }
         .set_free(job)
