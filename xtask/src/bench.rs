@@ -60,10 +60,18 @@ const BENCHES: &[Bench] = &[
             "what it costs to understand Django, cold and after an edit, beside parsing it alone",
         )
     },
+    Bench {
+        reads: &["django"],
+        ..bench(
+            "daemon",
+            "tldr",
+            "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
+        )
+    },
     bench(
-        "daemon",
-        "tldr",
-        "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
+        "embed",
+        "embed",
+        "a sentence encoder whose folder is given: functions a second, and how well it finds them",
     ),
     bench(
         "agent",

@@ -7,6 +7,7 @@ mod outside;
 mod search;
 mod telling;
 mod understand;
+mod vectors;
 
 use std::fs;
 use std::path::Path;
@@ -38,6 +39,7 @@ pub struct Engine {
     lifetime: Lifetime,
     hits: search::Hits,
     words: search::Words,
+    vectors: Option<vectors::Vectors>,
     touched: Mutex<std::collections::BTreeSet<String>>,
 }
 
@@ -112,6 +114,7 @@ impl Engine {
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
+            vectors: None,
             touched: Mutex::default(),
             root,
             env,
@@ -159,7 +162,7 @@ impl Engine {
                 text.push_str(&told.json);
                 drop(told);
                 let text: Arc<str> = text.into();
-                if is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
+                if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
@@ -191,7 +194,7 @@ impl Engine {
             (one, _) => index.refresh(one.as_deref()),
         });
         let as_of = as_of(asks, &index);
-        let asked = match basis(asks, as_of) {
+        let asked = match self.basis(asks, as_of) {
             Some(basis) => memo.ask(key, basis),
             None => Asked::Make(memo.ticket(key)),
         };
@@ -304,6 +307,33 @@ impl Engine {
             _ => None,
         }
     }
+
+    /// Answers that stand on more than files are never kept.
+    fn is_kept(&self, asks: &answers::Asks) -> bool {
+        self.basis(asks, 0).is_some()
+    }
+
+    fn basis(&self, asks: &answers::Asks, as_of: u128) -> Option<Basis<'static>> {
+        use answers::Asks;
+        match asks {
+            // Vectors come while it is asked.
+            Asks::Semantic { .. } if self.vectors.is_some() => None,
+            Asks::Tree { .. }
+            | Asks::Search { .. }
+            | Asks::Structure { .. }
+            | Asks::Importers { .. }
+            | Asks::Extract { .. }
+            | Asks::Imports { .. }
+            | Asks::Flow { .. } => Some(Basis::Given(as_of)),
+            Asks::Semantic { .. }
+            | Asks::Calls { .. }
+            | Asks::Impact { .. }
+            | Asks::Context { .. }
+            | Asks::Dead { .. }
+            | Asks::Arch { .. } => Some(Basis::Facts),
+            Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
+        }
+    }
 }
 
 impl View {
@@ -329,31 +359,6 @@ fn as_of(asks: &answers::Asks, index: &Index) -> u128 {
             index.files().get(file).map_or(0, |known| known.digest(file))
         }
         _ => index.digests().contents,
-    }
-}
-
-/// Answers that stand on more than files are never kept.
-fn is_kept(asks: &answers::Asks) -> bool {
-    basis(asks, 0).is_some()
-}
-
-fn basis(asks: &answers::Asks, as_of: u128) -> Option<Basis<'_>> {
-    use answers::Asks;
-    match asks {
-        Asks::Tree { .. }
-        | Asks::Search { .. }
-        | Asks::Structure { .. }
-        | Asks::Importers { .. }
-        | Asks::Extract { .. }
-        | Asks::Imports { .. }
-        | Asks::Flow { .. } => Some(Basis::Given(as_of)),
-        Asks::Semantic { .. }
-        | Asks::Calls { .. }
-        | Asks::Impact { .. }
-        | Asks::Context { .. }
-        | Asks::Dead { .. }
-        | Asks::Arch { .. } => Some(Basis::Facts),
-        Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
     }
 }
 

@@ -99,6 +99,16 @@ pub const FILES: &[Entry] = &[
         owner: "tldr",
         holds: "how often a kept answer was of use",
     },
+    Entry {
+        path: ".tldr/cache/vectors.bin",
+        owner: "tldr",
+        holds: "what each function is about, by the hash of its text; only with a model",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/tldr/models/",
+        owner: "tldr",
+        holds: "sentence encoders that `tldr model add` was given",
+    },
     Entry { path: ".tldrignore", owner: "you", holds: "what tldr does not look at, as in `.gitignore`" },
     Entry {
         path: "~/.tldr/stats.jsonl",

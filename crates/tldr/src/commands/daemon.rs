@@ -6,7 +6,7 @@ use kit::text::thousands;
 use kit::{Exit, Failure, Invocation, Places};
 use serde_json::{Map, Value, json};
 use store::lock;
-use wire::tldr::{DaemonCommand, DaemonResponse, DaemonStatus, FullStatus, Request, SessionId};
+use wire::tldr::{DaemonCommand, DaemonResponse, DaemonStatus, Embedded, FullStatus, Request, SessionId};
 
 use super::{message, show};
 use crate::cli::{Daemon, Format, NotifyArgs, QueryArgs, StartArgs, StatusArgs, Where};
@@ -122,6 +122,9 @@ fn status_text(status: &FullStatus) -> String {
         thousands(all.total_requests),
         signed(saved),
     );
+    if let Some(embedded) = &status.embedded {
+        text.push_str(&progress(embedded));
+    }
     if let Some(session) = &status.session_stats {
         text.push_str(&format!(
             "\nSession {}\nRequests: {}\nTokens Saved: {} ({:.1}%)\n",
@@ -132,6 +135,18 @@ fn status_text(status: &FullStatus) -> String {
         ));
     }
     text
+}
+
+/// How far the functions are known by what they are about, as a bar.
+fn progress(embedded: &Embedded) -> String {
+    const WIDTH: usize = 20;
+    let filled = WIDTH * embedded.done / embedded.total.max(1);
+    let bar = format!("{}{}", "#".repeat(filled), ".".repeat(WIDTH - filled));
+    let [done, total] = [embedded.done, embedded.total].map(|number| thousands(number as u64));
+    format!(
+        "\nSemantic Index\n--------------\nModel: {}\nFunctions: [{bar}] {done}/{total}\n",
+        embedded.model
+    )
 }
 
 fn query(invocation: &mut Invocation, args: &QueryArgs) -> Result<Exit, Failure> {
