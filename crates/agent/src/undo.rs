@@ -59,7 +59,7 @@ pub struct Restored {
     pub not: Vec<(PathBuf, String)>,
     /// Commands ran among what was taken back: what they did elsewhere stays.
     pub commands: bool,
-    /// Commands of which nobody knows what they did: we died before we could look.
+    /// Commands of which nobody knows what they did: we died before we could look, or could not write it down.
     pub unknown: usize,
 }
 
@@ -140,7 +140,7 @@ impl Undo {
             let _ = tidy(folder, SystemTime::now(), MONTH);
         }
         self.snapshot.refresh(cancel);
-        // Where nothing can be written down, the changes cannot either, and that is told after the command.
+        // Whoever cannot write this down cannot write down the changes either; the command runs all the same.
         let _ = self.write(&Mark { call: call.clone(), command: Phase::Began });
     }
 

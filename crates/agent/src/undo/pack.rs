@@ -9,8 +9,10 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::OFlags;
 use store::blobs::Digest;
+
+use crate::create::nameless;
 
 #[derive(Debug)]
 pub(super) struct Pack {
@@ -48,7 +50,7 @@ impl Pack {
         }
         let file = match self.file.take() {
             Some(file) => file,
-            None => nameless(&self.folder)?,
+            None => hidden(&self.folder)?,
         };
         let written = file.write_all_at(bytes, self.end);
         self.file = Some(file);
@@ -67,13 +69,11 @@ impl Pack {
     }
 }
 
-/// A file that nobody else can find, and that is gone when it is closed.
-fn nameless(folder: &Path) -> io::Result<File> {
-    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    if let Ok(file) = open(folder, flags, Mode::from_raw_mode(0o600)) {
-        return Ok(File::from(file));
+/// Where there are no nameless files, a name that is taken away at once is as good, but for a crash between the two.
+fn hidden(folder: &Path) -> io::Result<File> {
+    if let Ok(file) = nameless(folder, OFlags::RDWR, 0o600) {
+        return Ok(file);
     }
-    // Not every file system can do that. A name that is taken away at once is as good, but for a crash between the two.
     let path = folder.join(format!("pack-{}", std::process::id()));
     let file =
         OpenOptions::new().read(true).write(true).create(true).truncate(true).mode(0o600).open(&path)?;
