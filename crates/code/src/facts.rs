@@ -5,7 +5,7 @@ mod annotation;
 mod imports;
 mod lower;
 mod names;
-mod pack;
+pub(crate) mod pack;
 mod surface;
 
 use std::borrow::Cow;

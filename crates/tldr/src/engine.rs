@@ -11,6 +11,7 @@ mod vectors;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use code::memo::{Asked, Basis, Memo, Snapshot};
@@ -31,6 +32,8 @@ pub struct Engine {
     semantic: bool,
     index: Mutex<Index>,
     memo: Mutex<Memo>,
+    /// Whether what was kept on disk was read.
+    remembers: AtomicBool,
     /// What can be told without waiting for anybody who works.
     summary: Mutex<Summary>,
     /// What the memo tables of earlier processes did.
@@ -100,15 +103,12 @@ impl Answered {
 
 impl Engine {
     pub fn open(root: Root, settings: &Settings, env: Environment, lifetime: Lifetime) -> Engine {
-        let kept = Kept::read(&root.cache().join(cache::FACTS));
-        let index = Index::new(root.path(), kept, lifetime);
-        let before = cache::statistics(&root).unwrap_or_default();
-        let summary = Summary { files: index.files().len(), memo: before, dedup: index.dedup() };
-        Engine {
-            index: Mutex::new(index),
+        let engine = Engine {
+            index: Mutex::new(Index::new(root.path(), lifetime)),
             memo: Mutex::default(),
-            summary: Mutex::new(summary),
-            before: Mutex::new(before),
+            remembers: AtomicBool::new(false),
+            summary: Mutex::default(),
+            before: Mutex::new(cache::statistics(&root).unwrap_or_default()),
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
@@ -117,6 +117,22 @@ impl Engine {
             root,
             env,
             lifetime,
+        };
+        if lifetime == Lifetime::Long {
+            let (mut index, mut memo) = (lock(&engine.index), lock(&engine.memo));
+            engine.remember(&mut index, &mut memo);
+            engine.sum_up(&index, &memo);
+        }
+        engine
+    }
+
+    /// Begins with what an earlier process kept. A question about one file that nobody holds in memory does without: to read
+    /// what is known of all files would take longer than to look at that one.
+    fn remember(&self, index: &mut Index, memo: &mut Memo) {
+        if !self.remembers.swap(true, Ordering::SeqCst) {
+            let kept = Kept::read(&self.root.cache().join(cache::FACTS));
+            *memo = kept.memo(&self.root.cache().join(cache::MEANING));
+            index.remember(kept);
         }
     }
 
@@ -149,8 +165,13 @@ impl Engine {
             Asked::Make(ticket) => {
                 let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
                 let told = self.make(&asks, &Telling::of(request), &view)?;
-                let text: Arc<str> = format!("{}\n{}", view.raw_bytes(&told), told.json).into();
-                if self.is_kept(&asks) && trust == Trust::Strict {
+                let mut text = view.raw_bytes(&told).to_string();
+                text.reserve_exact(told.json.len() + 1);
+                text.push('\n');
+                text.push_str(&told.json);
+                drop(told);
+                let text: Arc<str> = text.into();
+                if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
@@ -159,7 +180,8 @@ impl Engine {
         let (raw, json) = kept.split_once('\n').expect("it was put together so");
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
-        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}{rest}");
+        let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}");
+        let line = [head.as_str(), rest].concat();
         let needed = kit::text::tokens(line.len() as u64);
         // What cannot be cut any further is refused: half of it would be wrong.
         if request.max_tokens.is_some_and(|most| needed > most) {
@@ -175,6 +197,9 @@ impl Engine {
         let one = self.one_file(request);
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
+        if one.is_none() {
+            self.remember(&mut index, &mut memo);
+        }
         self.bring_up_to_date(&mut index, &mut memo, |index| match (&one, self.lifetime) {
             // Where nothing is watched, one file needs no walk.
             (Some(path), Lifetime::OneLook) => index.look_at(path),
@@ -207,6 +232,7 @@ impl Engine {
     fn refreshed(&self, look: impl FnOnce(&mut Index) -> Refreshed) -> Digests {
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
+        self.remember(&mut index, &mut memo);
         self.bring_up_to_date(&mut index, &mut memo, look);
         self.sum_up(&index, &memo);
         index.digests()
@@ -218,13 +244,17 @@ impl Engine {
         memo: &mut Memo,
         look: impl FnOnce(&mut Index) -> Refreshed,
     ) {
-        let first = memo.is_new();
+        let first = !index.has_looked();
         let changed = look(index).changed;
         let paths: Vec<&String> =
-            if first { index.files().keys().collect() } else { changed.iter().collect() };
+            if memo.is_new() { index.files().keys().collect() } else { changed.iter().collect() };
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
         let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
         memo.update(changes);
+        if index.has_looked() {
+            let all = first.then(|| index.files().keys());
+            memo.update_manifests(index.manifests(changed.iter().chain(all.into_iter().flatten())));
+        }
         if !first && self.lifetime == Lifetime::Long {
             lock(&self.touched).extend(changed);
         }
@@ -261,8 +291,13 @@ impl Engine {
 
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
-        let files = Arc::clone(lock(&self.index).files());
-        cache::write(&self.root, cache::FACTS, &index::to_kept(&files))
+        let (files, worked_out) = {
+            let (index, memo) = (lock(&self.index), lock(&self.memo));
+            (Arc::clone(index.files()), memo.pack())
+        };
+        let (facts, meaning) = index::to_kept(&files, &worked_out);
+        cache::write(&self.root, cache::FACTS, &facts)?;
+        cache::write(&self.root, cache::MEANING, &meaning)
     }
 
     /// Forgets everything that can be found out again.

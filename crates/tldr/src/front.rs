@@ -85,6 +85,11 @@ pub const FILES: &[Entry] = &[
         holds: "what each file of the project says, by its hash; made again when it is gone",
     },
     Entry {
+        path: ".tldr/cache/meaning.bin",
+        owner: "tldr",
+        holds: "what all uses in those files mean, so that a restart need not work it out again",
+    },
+    Entry {
         path: ".tldr/cache/call_graph.json",
         owner: "tldr",
         holds: "the call graph of the last `tldr warm`, for other programs",

@@ -84,7 +84,7 @@ impl Facts {
 }
 
 /// What can be written to bytes and read back.
-trait Pack: Sized {
+pub(crate) trait Pack: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn get(rest: &mut &[u8]) -> Option<Self>;
 }
@@ -253,6 +253,8 @@ macro_rules! choice {
         }
     };
 }
+
+pub(crate) use {choice, number, record};
 
 number!(Sym, DefId, ExprId);
 record!(Param { name, text });

@@ -14,8 +14,8 @@ use crate::quick::QuickMap;
 use crate::resolve::{Confidence, Edge, EdgeKind};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Calls {
-    pub edges: Vec<Call>,
+pub struct Calls<'s> {
+    pub edges: Vec<Call<'s>>,
     /// Call sites whose target is not known.
     pub unresolved: usize,
     /// Edges of low confidence: no list of facts is the place for them, `impact` shows them as what they are.
@@ -25,7 +25,7 @@ pub struct Calls {
 }
 
 /// The edges that start in a part, in the order of files and of the text.
-pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
+pub fn calls<'s>(snapshot: &'s Snapshot, part: &Part) -> Calls<'s> {
     let mut unresolved = 0;
     let mut files = HashSet::new();
     for (id, _) in part.files(snapshot) {
@@ -39,13 +39,13 @@ pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
     let ranks: QuickMap<FileId, usize> = snapshot.files.each().map(|(id, _)| id).zip(0..).collect();
     let rank = |place: Place| (ranks.get(&place.file), place.def);
     ours.sort_unstable_by_key(|edge| (rank(edge.from), edge.line, rank(edge.to), edge.kind, edge.confidence));
-    let mut edges: Vec<Call> = ours.par_iter().map(|edge| Call::of(&snapshot.files, edge)).collect();
+    let mut edges: Vec<Call<'s>> = ours.par_iter().map(|edge| Call::of(&snapshot.files, edge)).collect();
     edges.dedup();
     let cut = Cut { total: edges.len(), ..Cut::default() };
     Calls { edges, unresolved, possible: possible.len(), cut }
 }
 
-list_answer!(Calls, edges, |answer| {
+list_answer!(Calls<'_>, edges, |answer| {
     let mut out = String::new();
     for edge in &answer.edges {
         out.push_str(&format!(
@@ -68,7 +68,7 @@ list_answer!(Calls, edges, |answer| {
 });
 
 /// What is not the ordinary about an edge.
-pub(crate) fn marks(edge: &Call) -> String {
+pub(crate) fn marks(edge: &Call<'_>) -> String {
     if edge.kind == EdgeKind::Call {
         return String::new();
     }

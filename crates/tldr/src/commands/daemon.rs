@@ -187,9 +187,15 @@ fn notify(invocation: &mut Invocation, args: &NotifyArgs) -> Result<Exit, Failur
 
 /// What the daemon said, as it said it; an error is one for us too.
 pub(super) fn pass_on(invocation: &mut Invocation, line: &str) -> Result<Exit, Failure> {
-    invocation.print(&format!("{}\n", line.trim_end()))?;
+    /// As much of an answer as has to be understood: the rest can be larger than the index.
+    #[derive(serde::Deserialize)]
+    struct Said<'l> {
+        status: &'l str,
+    }
+    invocation.print(line.trim_end())?;
+    invocation.print("\n")?;
     match serde_json::from_str(line) {
-        Ok(DaemonResponse::Error(_)) => Ok(Exit::Failed),
+        Ok(Said { status: "error" }) => Ok(Exit::Failed),
         _ => Ok(Exit::Done),
     }
 }
