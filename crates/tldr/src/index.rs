@@ -2,6 +2,7 @@
 //! to date on demand: by what the kernel told since the last time where it watches, else by looking at every entry. Knows no
 //! question.
 
+mod digests;
 mod kept;
 mod known;
 
@@ -22,6 +23,7 @@ use wire::tldr::DedupStats;
 use crate::walk::{self, Found, Stamp, Walked};
 use crate::watch::{Changes, Watch};
 
+pub use digests::Digests;
 pub(crate) use kept::Kept;
 use known::{Content, Known};
 
@@ -73,15 +75,6 @@ pub struct Index {
     /// When all files were looked at.
     checked: Instant,
     digests: Digests,
-}
-
-/// What tells one state of the files from another. Sums, so that a file can be taken out again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Digests {
-    /// Of their paths.
-    pub paths: u128,
-    /// Of their paths and contents.
-    pub contents: u128,
 }
 
 /// Who may change files while we hold an index of them.
@@ -354,26 +347,6 @@ pub fn to_kept(files: &Files, worked_out: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let index = kept::write(files);
     let meaning = kept::write_meaning(&index, worked_out);
     (index, meaning)
-}
-
-impl Digests {
-    fn add(&mut self, path: &str, file: &File) {
-        let (one, other) = Digests::of(path, file);
-        self.paths = self.paths.wrapping_add(one);
-        self.contents = self.contents.wrapping_add(other);
-    }
-
-    fn subtract(&mut self, path: &str, file: &File) {
-        let (one, other) = Digests::of(path, file);
-        self.paths = self.paths.wrapping_sub(one);
-        self.contents = self.contents.wrapping_sub(other);
-    }
-
-    fn of(path: &str, file: &File) -> (u128, u128) {
-        let name = Hash::of(path.as_bytes());
-        let both = Hash::of(&[name.0, file.hash.0].concat());
-        (u128::from_le_bytes(name.0), u128::from_le_bytes(both.0))
-    }
 }
 
 impl File {
