@@ -25,6 +25,11 @@ pub(crate) fn fetch(name: Option<&str>) -> Done {
     Ok(())
 }
 
+/// Where they are.
+pub(crate) fn folder() -> PathBuf {
+    target().join("corpus")
+}
+
 /// Elides every file of the packages that are there for it, with a parser as the witness. The check itself is a test of
 /// the tool, since only there parsers are known.
 pub(crate) fn elision() -> Done {
@@ -38,10 +43,6 @@ pub(crate) fn elision() -> Done {
     let mut check = cargo(&["test", "--release", "--locked", "--package", "drip", "--test", "elision"]);
     check.args([name, "--", "--exact", "--nocapture"]).env("DRIP_ELISION_FILES", &list);
     run("elision", check)
-}
-
-fn folder() -> PathBuf {
-    target().join("corpus")
 }
 
 /// Files to check, none of them twice under another name.

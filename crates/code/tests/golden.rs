@@ -1,4 +1,4 @@
-//! Every language by example: a small program in `fixtures/<language>`, and the text that its facts and edges must give.
+//! Every language by example: a small program in `fixtures/<language>`, and what every question must answer about it.
 //! A change of what we say shows up as a change of that text; `CODE_GOLDEN=write` writes it anew, to be read and
 //! committed.
 #![allow(
@@ -6,15 +6,21 @@
     reason = "fixtures are plain files, and the switch is read by the test alone"
 )]
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use code::facts::{Facts, extract};
+use code::facts::Facts;
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
-use code::query::{Answer as _, Part};
+use code::project::Place;
+use code::query::{
+    Answer as _, Part, arch, calls, context, dead, extract, impact, imports, semantic, structure,
+};
+use code::resolve::Edge;
 
 fn folder(language: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(language)
@@ -41,7 +47,7 @@ fn load(language: &str) -> Snapshot {
     let mut memo = Memo::default();
     let facts = files.into_iter().map(|(path, bytes)| {
         let language = Language::of_path(&path).expect("a language");
-        let facts = extract(language, &path, &bytes).expect("facts");
+        let facts = code::facts::extract(language, &path, &bytes).expect("facts");
         let again = Facts::unpack(&facts.pack()).expect("packed facts unpack");
         assert_eq!(facts, again, "{path}");
         (Arc::from(path.as_str()), Some(Arc::new(facts)))
@@ -50,16 +56,53 @@ fn load(language: &str) -> Snapshot {
     memo.snapshot()
 }
 
+/// What every question answers about the example. Those about one function are asked about the one that most others use,
+/// and about the one that uses most.
 fn render(snapshot: &Snapshot) -> String {
+    let (part, files) = (Part::default(), &snapshot.files);
     let mut out = String::new();
-    for (_, entry) in snapshot.files.each() {
-        write!(out, "{}", code::query::extract::extract(&entry.path, &entry.facts).text()).expect("a string");
+    let mut section = |title: &str, text: &str| write!(out, "== {title}\n{text}\n").expect("a string");
+    section("structure", &structure::structure(snapshot, &part).text());
+    for (_, entry) in files.each() {
+        section(&format!("extract {}", entry.path), &extract::extract(&entry.path, &entry.facts).text());
+        section(&format!("imports {}", entry.path), &imports::imports(&entry.path, &entry.facts).text());
     }
-    out.push('\n');
-    out.push_str(&code::query::calls::calls(snapshot, &Part::default()).text());
-    out.push('\n');
-    out.push_str(&code::query::dead::dead(snapshot, &Part::default(), &[]).text());
+    for module in imported(snapshot) {
+        section(&format!("importers {module}"), &imports::importers(snapshot, &module, &part).text());
+    }
+    section("calls", &calls::calls(snapshot, &part).text());
+    let (used, user) = (most(snapshot, |edge| edge.to), most(snapshot, |edge| edge.from));
+    section(&format!("impact {used}"), &impact::impact(snapshot, &used, 3, &part).expect("it exists").text());
+    section(&format!("context {user}"), &context::context(snapshot, &user, 2).expect("it exists").text());
+    section("dead", &dead::dead(snapshot, &part, &[]).text());
+    section("arch", &arch::arch(snapshot, &part).text());
+    let words = semantic::Index::build(snapshot);
+    section("semantic price of an item", &words.search(snapshot, "price of an item", 3, &part).text());
     out
+}
+
+/// The files that others import, by their paths, as `importers` takes them.
+fn imported(snapshot: &Snapshot) -> Vec<String> {
+    let paths = snapshot.files.each().map(|(_, entry)| entry.path.to_string());
+    let is_imported =
+        |path: &String| !imports::importers(snapshot, path, &Part::default()).importers.is_empty();
+    paths.filter(is_imported).collect()
+}
+
+/// The function at one end of most edges to or from others, by its full name; the first of several.
+fn most(snapshot: &Snapshot, end: impl Fn(&Edge) -> Place) -> String {
+    let mut counts: BTreeMap<String, BTreeSet<(Place, Place)>> = BTreeMap::new();
+    for edge in snapshot.graph.edges().filter(|edge| edge.from != edge.to) {
+        let (place, files) = (end(edge), &snapshot.files);
+        let facts = files.facts(place.file);
+        let name = facts.qualified(place.def);
+        if facts.def(place.def).kind.runs() && name != code::facts::MODULE {
+            let name = format!("{}:{name}", files.path(place.file));
+            counts.entry(name).or_default().insert((edge.from, edge.to));
+        }
+    }
+    let fewest_last = |(name, ends): &(String, BTreeSet<_>)| (Reverse(ends.len()), name.clone());
+    counts.into_iter().min_by_key(fewest_last).expect("an example has calls").0
 }
 
 fn check(language: &str) {

@@ -99,7 +99,7 @@ fn calls_that_lead_nowhere_are_counted_under_their_name() {
 fn same_named_functions_are_not_joined() {
     let shop = shop();
     let edges = calls::calls(&shop, &Part::default()).edges;
-    assert!(edges.iter().all(|edge| edge.to_file != "other/prices.py"), "{edges:?}");
+    assert!(edges.iter().all(|edge| edge.call().to_file != "other/prices.py"), "{edges:?}");
 }
 
 #[test]

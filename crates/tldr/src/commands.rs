@@ -8,6 +8,8 @@ mod model;
 mod stats;
 mod warm;
 
+use std::io::Write;
+
 use kit::{Exit, Failure, Form, Invocation};
 use serde::Serialize;
 use serde_json::json;
@@ -15,6 +17,7 @@ use serde_json::json;
 use crate::cli::{self, Command, Format, McpArgs};
 use crate::door::Door;
 use crate::index::Lifetime;
+use crate::progress;
 use crate::root::Root;
 use crate::serve;
 
@@ -52,6 +55,12 @@ fn mcp(invocation: &mut Invocation, args: &McpArgs) -> Result<Exit, Failure> {
     let door = Door::new(root, invocation.places()?, invocation.env.clone(), Lifetime::Long);
     let stdin = std::mem::replace(&mut invocation.stdin, Box::new(std::io::empty()));
     serve::run(door, stdin, &mut invocation.stdout)
+}
+
+/// Asks while a terminal shows how far the reading of files has come.
+fn waiting<T>(invocation: &mut Invocation, door: &Door, ask: impl FnOnce() -> T) -> T {
+    let stream: &mut (dyn Write + Send) = &mut *invocation.stderr;
+    progress::shown(invocation.terminal.stderr.then_some(stream), door.progress(), ask)
 }
 
 /// Prints an answer for programs, or what `text` makes of it for people.

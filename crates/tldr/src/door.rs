@@ -1,7 +1,7 @@
 //! Where a question is answered: by the daemon of the project if one runs, else here, by the same function. Whoever asks
 //! twice in one process has the files indexed once.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use kit::invocation::Environment;
 use kit::{Failure, Places};
@@ -11,6 +11,7 @@ use crate::client::{self, Asked};
 use crate::engine::Engine;
 use crate::index::Lifetime;
 use crate::model;
+use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
 
@@ -20,6 +21,7 @@ pub struct Door {
     env: Environment,
     lifetime: Lifetime,
     engine: OnceLock<Engine>,
+    progress: Arc<Progress>,
 }
 
 /// Who answered.
@@ -31,7 +33,12 @@ pub enum By {
 
 impl Door {
     pub fn new(root: Root, places: Places, env: Environment, lifetime: Lifetime) -> Door {
-        Door { root, places, env, lifetime, engine: OnceLock::new() }
+        Door { root, places, env, lifetime, engine: OnceLock::new(), progress: Arc::default() }
+    }
+
+    /// How far the reading of files has come, where it is done here.
+    pub(crate) fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// The answer as one line of JSON.
@@ -49,7 +56,9 @@ impl Door {
         let engine = self.engine.get_or_init(|| {
             let settings = Settings::read(&self.root);
             let model = model::chosen(&self.places, &settings.semantic_model);
-            Engine::open(self.root.clone(), &settings, self.env.clone(), self.lifetime).with_model(model)
+            let engine = Engine::open(self.root.clone(), &settings, self.env.clone(), self.lifetime);
+            engine.report_to(&self.progress);
+            engine.with_model(model)
         });
         Ok((engine.answer(request).line, By::Us))
     }

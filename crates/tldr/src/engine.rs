@@ -22,6 +22,7 @@ use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, Sa
 
 use crate::cache;
 use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime, Refreshed};
+use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
 use telling::{Telling, Told};
@@ -134,6 +135,11 @@ impl Engine {
             *memo = kept.memo(&self.root.cache().join(cache::MEANING));
             index.remember(kept);
         }
+    }
+
+    /// Says from now on how far the reading of files has come.
+    pub(crate) fn report_to(&self, progress: &Arc<Progress>) {
+        lock(&self.index).report_to(Arc::clone(progress));
     }
 
     /// The answer for the files as they are now.

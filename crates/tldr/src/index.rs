@@ -20,6 +20,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
 
+use crate::progress::Progress;
 use crate::walk::{self, Found, Stamp, Walked};
 use crate::watch::{Changes, Watch};
 
@@ -75,6 +76,7 @@ pub struct Index {
     /// When all files were looked at.
     checked: Instant,
     digests: Digests,
+    progress: Arc<Progress>,
 }
 
 /// Who may change files while we hold an index of them.
@@ -109,6 +111,7 @@ impl Index {
             looked: false,
             checked: Instant::now(),
             digests: Digests::default(),
+            progress: Arc::default(),
         }
     }
 
@@ -116,6 +119,11 @@ impl Index {
     pub fn remember(&mut self, kept: Kept) {
         self.forget();
         kept.files.into_iter().for_each(|(path, file)| self.insert(path, file));
+    }
+
+    /// Says from now on how far the reading of files has come.
+    pub(crate) fn report_to(&mut self, progress: Arc<Progress>) {
+        self.progress = progress;
     }
 
     pub fn digests(&self) -> Digests {
@@ -254,6 +262,7 @@ impl Index {
             self.files.get(&found.path).is_none_or(|file| !file.settled || file.stamp != found.stamp)
         };
         let news: Vec<Found> = found.into_iter().filter(|found| is_news(found)).collect();
+        self.progress.expect(news.len());
         let read: Vec<(String, Option<File>)> = news.into_par_iter().map(|found| self.read(found)).collect();
         let mut refreshed = Refreshed::default();
         for path in gone {
@@ -296,6 +305,7 @@ impl Index {
 
     /// Nothing for a file that went away or may not be read.
     fn read(&self, found: Found) -> (String, Option<File>) {
+        self.progress.one_more();
         let Found { path, .. } = found;
         let began = SystemTime::now();
         let full = self.root.join(&path);

@@ -14,6 +14,7 @@ pub mod front;
 mod graph;
 pub mod index;
 mod model;
+mod progress;
 pub mod root;
 mod serve;
 pub mod settings;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::Cut;
 use super::budget::{self, list_answer};
 use super::imports::{Imported, imported};
+use super::structure::headline;
 use crate::facts::{Def, DefId, DefKind, Facts, Flags};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,7 +86,7 @@ list_answer!(Extract, definitions, |answer| {
     }
     for one in &answer.definitions {
         let marks: String = one.decorators.iter().map(|mark| format!("@{mark} ")).collect();
-        out.push_str(&format!("  {:>5}  {marks}{}\n", one.line, kit::text::plain(&one.signature)));
+        out.push_str(&format!("  {:>5}  {marks}{}\n", one.line, headline(&one.name, &one.signature)));
         if let Some(doc) = &one.doc {
             out.push_str(&format!("         {}\n", first_line(doc)));
         }

@@ -79,12 +79,20 @@ pub(crate) fn definitions(facts: &Facts) -> Vec<Definition> {
         .collect()
 }
 
+/// A signature for people: with its name where it has none, as a function that a variable holds.
+pub(crate) fn headline(name: &str, signature: &str) -> String {
+    let bare = name.rsplit('.').next().unwrap_or(name);
+    let signature = kit::text::plain(signature);
+    if signature.contains(bare) { signature } else { format!("{bare} = {signature}") }
+}
+
 list_answer!(Structure, files, |answer| {
     let mut out = String::new();
     for file in &answer.files {
         out.push_str(&format!("{} ({}, {} lines)\n", file.path, file.language, file.lines));
         for definition in &file.definitions {
-            out.push_str(&format!("  {:>5}  {}\n", definition.line, kit::text::plain(&definition.signature)));
+            let head = headline(&definition.name, &definition.signature);
+            out.push_str(&format!("  {:>5}  {head}\n", definition.line));
         }
     }
     out + &budget::tail(&answer.cut)

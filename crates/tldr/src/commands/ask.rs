@@ -7,6 +7,7 @@ use serde_json::Value;
 use wire::tldr::DaemonResponse;
 
 use super::daemon::pass_on;
+use super::waiting;
 use crate::cli::{Ask, Format};
 use crate::door::{By, Door};
 use crate::graph;
@@ -18,7 +19,7 @@ pub(super) fn run(invocation: &mut Invocation, ask: &Ask) -> Result<Exit, Failur
     let root = Root::find(&invocation.cwd.join(&how.place.project))?;
     let request = ask.request(&invocation.cwd);
     let door = Door::new(root, invocation.places()?, invocation.env.clone(), Lifetime::OneLook);
-    let (line, by) = door.ask_and_tell(&request)?;
+    let (line, by) = waiting(invocation, &door, || door.ask_and_tell(&request))?;
     if how.verbose {
         let who = match by {
             By::Daemon => "answered by the daemon",

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use store::{Durability, replace};
 use wire::tldr::{DaemonCommand, DaemonResponse, Request};
 
+use super::waiting;
 use crate::cli::GraphArgs;
 use crate::door::Door;
 use crate::graph;
@@ -19,7 +20,7 @@ pub(super) fn run(invocation: &mut Invocation, args: &GraphArgs) -> Result<Exit,
     let name = root.path().file_name().map_or("/".into(), |name| name.to_string_lossy().into_owned());
     let place = path.clone().unwrap_or_else(|| root.path().to_owned());
     let door = Door::new(root, invocation.places()?, invocation.env.clone(), Lifetime::OneLook);
-    let calls = data(&door, DaemonCommand::Calls { path: path.clone() })?;
+    let calls = waiting(invocation, &door, || data(&door, DaemonCommand::Calls { path: path.clone() }))?;
     let arch = data(&door, DaemonCommand::Arch { path })?;
     let structure = data(&door, DaemonCommand::Structure { path: place })?;
     let page = graph::page(&name, &graph::edges(&calls), &arch, &lines(&structure));

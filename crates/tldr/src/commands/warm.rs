@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use wire::tldr::{DaemonCommand, DaemonResponse, Request};
 
 use super::daemon::pass_on;
-use super::show;
+use super::{show, waiting};
 use crate::cli::{Format, WarmArgs};
 use crate::door::Door;
 use crate::index::Lifetime;
@@ -31,7 +31,7 @@ pub(super) fn run(invocation: &mut Invocation, args: &WarmArgs) -> Result<Exit, 
     }
     let request = Request::new(DaemonCommand::Warm { language: Some(args.lang.clone()) });
     let door = Door::new(root, invocation.places()?, invocation.env.clone(), Lifetime::OneLook);
-    let line = door.ask(&request)?;
+    let line = waiting(invocation, &door, || door.ask(&request))?;
     match (format, serde_json::from_str(&line)) {
         (Format::Text, Ok(DaemonResponse::Answer(answer))) => {
             let number = |key: &str| thousands(answer.data.get(key).and_then(Value::as_u64).unwrap_or(0));

