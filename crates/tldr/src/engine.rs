@@ -11,6 +11,7 @@ mod vectors;
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use code::memo::{Asked, Basis, Memo, Snapshot};
@@ -20,7 +21,7 @@ use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, SalsaCacheStats};
 
 use crate::cache;
-use crate::index::{Digests, File, Files, Index, Kept, Lifetime, Refreshed};
+use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime, Refreshed};
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -32,6 +33,8 @@ pub struct Engine {
     semantic: bool,
     index: Mutex<Index>,
     memo: Mutex<Memo>,
+    /// Whether what was kept on disk was read.
+    remembers: AtomicBool,
     /// What can be told without waiting for anybody who works.
     summary: Mutex<Summary>,
     /// What the memo tables of earlier processes did.
@@ -101,16 +104,12 @@ impl Answered {
 
 impl Engine {
     pub fn open(root: Root, settings: &Settings, env: Environment, lifetime: Lifetime) -> Engine {
-        let kept = Kept::read(&root.cache().join(cache::FACTS));
-        let memo = kept.memo(&root.cache().join(cache::MEANING));
-        let index = Index::new(root.path(), kept, lifetime);
-        let before = cache::statistics(&root).unwrap_or_default();
-        let summary = Summary { files: index.files().len(), memo: before, dedup: index.dedup() };
-        Engine {
-            index: Mutex::new(index),
-            memo: Mutex::new(memo),
-            summary: Mutex::new(summary),
-            before: Mutex::new(before),
+        let engine = Engine {
+            index: Mutex::new(Index::new(root.path(), lifetime)),
+            memo: Mutex::default(),
+            remembers: AtomicBool::new(false),
+            summary: Mutex::default(),
+            before: Mutex::new(cache::statistics(&root).unwrap_or_default()),
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
@@ -119,6 +118,22 @@ impl Engine {
             root,
             env,
             lifetime,
+        };
+        if lifetime == Lifetime::Long {
+            let (mut index, mut memo) = (lock(&engine.index), lock(&engine.memo));
+            engine.remember(&mut index, &mut memo);
+            engine.sum_up(&index, &memo);
+        }
+        engine
+    }
+
+    /// Begins with what an earlier process kept. A question about one file that nobody holds in memory does without: to read
+    /// what is known of all files would take longer than to look at that one.
+    fn remember(&self, index: &mut Index, memo: &mut Memo) {
+        if !self.remembers.swap(true, Ordering::SeqCst) {
+            let kept = Kept::read(&self.root.cache().join(cache::FACTS));
+            *memo = kept.memo(&self.root.cache().join(cache::MEANING));
+            index.remember(kept);
         }
     }
 
@@ -188,6 +203,9 @@ impl Engine {
         let one = self.one_file(request);
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
+        if one.is_none() {
+            self.remember(&mut index, &mut memo);
+        }
         self.bring_up_to_date(&mut index, &mut memo, |index| match (&one, self.lifetime) {
             // Where nothing is watched, one file needs no walk.
             (Some(path), Lifetime::OneLook) => index.look_at(path),
@@ -220,6 +238,7 @@ impl Engine {
     fn refreshed(&self, look: impl FnOnce(&mut Index) -> Refreshed) -> Digests {
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
+        self.remember(&mut index, &mut memo);
         self.bring_up_to_date(&mut index, &mut memo, look);
         self.sum_up(&index, &memo);
         index.digests()
@@ -278,10 +297,11 @@ impl Engine {
 
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
-        let (facts, meaning) = {
-            let index = lock(&self.index);
-            index.to_kept(&lock(&self.memo))
+        let (files, worked_out) = {
+            let (index, memo) = (lock(&self.index), lock(&self.memo));
+            (Arc::clone(index.files()), memo.pack())
         };
+        let (facts, meaning) = index::to_kept(&files, &worked_out);
         cache::write(&self.root, cache::FACTS, &facts)?;
         cache::write(&self.root, cache::MEANING, &meaning)
     }

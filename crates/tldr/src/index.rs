@@ -2,6 +2,7 @@
 //! to date on demand: by what the kernel told since the last time where it watches, else by looking at every entry. Knows no
 //! question.
 
+mod digests;
 mod kept;
 mod known;
 
@@ -14,7 +15,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use code::facts::{self, Facts};
 use code::language::Language;
-use code::memo::Memo;
 use code::project::Manifest;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -24,6 +24,7 @@ use crate::progress::Progress;
 use crate::walk::{self, Found, Stamp, Walked};
 use crate::watch::{Changes, Watch};
 
+pub use digests::Digests;
 pub(crate) use kept::Kept;
 use known::{Content, Known};
 
@@ -78,15 +79,6 @@ pub struct Index {
     progress: Arc<Progress>,
 }
 
-/// What tells one state of the files from another. Sums, so that a file can be taken out again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Digests {
-    /// Of their paths.
-    pub paths: u128,
-    /// Of their paths and contents.
-    pub contents: u128,
-}
-
 /// Who may change files while we hold an index of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lifetime {
@@ -103,12 +95,12 @@ pub struct Refreshed {
 }
 
 impl Index {
-    pub fn new(root: &Path, kept: Kept, lifetime: Lifetime) -> Index {
+    pub fn new(root: &Path, lifetime: Lifetime) -> Index {
         let watch = match lifetime {
             Lifetime::OneLook => None,
             Lifetime::Long => Watch::start().ok(),
         };
-        let mut index = Index {
+        Index {
             root: root.to_owned(),
             watch,
             files: Arc::default(),
@@ -120,9 +112,13 @@ impl Index {
             checked: Instant::now(),
             digests: Digests::default(),
             progress: Arc::default(),
-        };
-        kept.files.into_iter().for_each(|(path, file)| index.insert(path, file));
-        index
+        }
+    }
+
+    /// Begins with what was kept, whatever is known.
+    pub fn remember(&mut self, kept: Kept) {
+        self.forget();
+        kept.files.into_iter().for_each(|(path, file)| self.insert(path, file));
     }
 
     /// Says from now on how far the reading of files has come.
@@ -350,37 +346,17 @@ impl Index {
         paths.map(|path| (Arc::from(path.as_str()), said(path))).collect()
     }
 
-    /// What is worth keeping, as bytes of two files: the index, and what a memo of the same files has worked out.
-    pub fn to_kept(&self, memo: &Memo) -> (Vec<u8>, Vec<u8>) {
-        let index = kept::write(&self.files);
-        let meaning = kept::write_meaning(&index, &memo.pack());
-        (index, meaning)
-    }
-
     /// Whether it ever looked at all files.
     pub fn has_looked(&self) -> bool {
         self.looked
     }
 }
 
-impl Digests {
-    fn add(&mut self, path: &str, file: &File) {
-        let (one, other) = Digests::of(path, file);
-        self.paths = self.paths.wrapping_add(one);
-        self.contents = self.contents.wrapping_add(other);
-    }
-
-    fn subtract(&mut self, path: &str, file: &File) {
-        let (one, other) = Digests::of(path, file);
-        self.paths = self.paths.wrapping_sub(one);
-        self.contents = self.contents.wrapping_sub(other);
-    }
-
-    fn of(path: &str, file: &File) -> (u128, u128) {
-        let name = Hash::of(path.as_bytes());
-        let both = Hash::of(&[name.0, file.hash.0].concat());
-        (u128::from_le_bytes(name.0), u128::from_le_bytes(both.0))
-    }
+/// What is worth keeping, as bytes of two files: the index, and what a memo of the same files has worked out.
+pub fn to_kept(files: &Files, worked_out: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let index = kept::write(files);
+    let meaning = kept::write_meaning(&index, worked_out);
+    (index, meaning)
 }
 
 impl File {

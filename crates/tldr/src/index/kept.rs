@@ -3,7 +3,6 @@
 //! endian, texts and facts have their length before them. What all uses mean lies in a second file that begins with the
 //! hash of the first: it is true for those facts and for no others.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ const MEANING: &[u8; 8] = b"tldrmm\x00\x01";
 /// What was kept of an index.
 #[derive(Debug, Default)]
 pub struct Kept {
-    pub(super) files: BTreeMap<String, File>,
+    pub(super) files: Files,
     hash: Hash,
 }
 
