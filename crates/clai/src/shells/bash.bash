@@ -170,14 +170,11 @@ __clai_fits() {
 
 # Into `__clai_next`: command, reasons, command, …
 __clai_take() {
+  local last
   __clai_next=()
   # Long after us, somebody else may have made the directory anew.
   [[ -s $__clai_answer && -O $__clai_answer ]] && builtin mapfile -d '' -t __clai_next <"$__clai_answer"
-  __clai_pairs
-}
-
-__clai_pairs() {
-  local last=$((${#__clai_next[@]} - 1))
+  last=$((${#__clai_next[@]} - 1))
   ((last % 2 == 0)) && unset "__clai_next[$last]"
   ((last > 0))
 }
@@ -204,11 +201,10 @@ __clai_plain() {
 __clai_ask() {
   [[ -z ${CLAI_OFF-} ]] || return
   [[ -z $READLINE_LINE ]] && __clai_take && return
-  [[ -x $__clai_clai ]] || return
-  builtin mapfile -d '' -t __clai_next < <(
-    CLAI_PREFIX=$READLINE_LINE "$__clai_clai" suggest --shell bash </dev/null 2>/dev/null
-  )
-  __clai_pairs
+  # Not from a process substitution: `$!` belongs to the user.
+  [[ -x $__clai_clai && -O $__clai_dir ]] || return
+  CLAI_PREFIX=$READLINE_LINE "$__clai_clai" suggest --shell bash </dev/null >|"$__clai_answer" 2>/dev/null
+  __clai_take
 }
 
 __clai_accept() {
