@@ -15,6 +15,11 @@ const BENCHES: &[(&str, &str, &str)] = &[
     ("drip", "drip", "drip's hook and commands at three sizes, 64 at once, and the tokens of a history"),
     ("code", "code", "what it costs to understand Django, cold and after an edit, beside parsing it alone"),
     (
+        "daemon",
+        "tldr",
+        "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
+    ),
+    (
         "agent",
         "agent",
         "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",

@@ -1,6 +1,7 @@
 //! Control flow, data flow and slices of one function, from its syntax tree: lowered to one form for all languages,
 //! answered from that form alone. Nothing here knows files, projects or other functions.
 
+mod cut;
 mod data;
 mod find;
 mod form;

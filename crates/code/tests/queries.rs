@@ -6,7 +6,7 @@ use code::facts::extract;
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::diagnostics::{Checker, Severity};
-use code::query::{Answer, Page, Part, fit};
+use code::query::{Answer, Page, Part, budget, fit};
 use code::query::{
     arch, calls, change, context, dead, diagnostics, impact, imports, search, semantic, structure, tree,
 };
@@ -238,7 +238,8 @@ fn size(answer: &impl serde::Serialize) -> u64 {
 fn pages<A: Answer + Clone>(whole: &A, tokens: u64) -> usize {
     let (mut offset, mut given) = (0, 0);
     for _ in 0..500 {
-        let page = fit(whole.clone(), Page { offset, max_tokens: Some(tokens) });
+        let page =
+            fit(whole.clone(), Page { offset, max_tokens: Some(tokens), ..Page::default() }, budget::size);
         assert!(size(&page) <= tokens || page.count() == 0, "{} over {tokens}", size(&page));
         given += page.count();
         let json = serde_json::to_value(&page).expect("JSON");

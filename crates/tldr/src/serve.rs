@@ -15,7 +15,7 @@ const MAX_TOKENS: u64 = 2_500;
 
 const INSTRUCTIONS: &str = "Ask about code here before you open files: who calls a function (impact), what it needs \
 (context), what a file declares (extract), which lines matter for one of them (slice). Answers hold for the files as they \
-are now. `truncated` says that there is more; raise max_tokens or ask for less.";
+are now. `truncated` says that there is more; go on from `next` with offset, raise max_tokens or ask for less.";
 
 /// A tool: the command's name, what it tells, and its parameters with whether they are needed.
 struct Offer {
@@ -134,21 +134,20 @@ pub(crate) fn run(
     reader: impl std::io::Read + Send + 'static,
     writer: impl std::io::Write,
 ) -> Result<Exit, Failure> {
+    serve(reader, writer, &server(door))
+        .map(|()| Exit::Done)
+        .map_err(|error| Failure::new("the connection broke").because(&error))
+}
+
+/// The tools with what they stand on, for us and for the front door.
+pub(crate) fn server(door: Door) -> Server<Arc<Door>> {
     let info = ServerInfo {
         name: "tldr".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: Some(INSTRUCTIONS.to_owned()),
     };
     let door = Arc::new(door);
-    let server = Server::new(info, tools(), move || Arc::clone(&door));
-    serve(reader, writer, &server)
-        .map(|()| Exit::Done)
-        .map_err(|error| Failure::new("the connection broke").because(&error))
-}
-
-/// The tools, for this server and for the front door's.
-pub(crate) fn tools() -> Vec<Tool<Arc<Door>>> {
-    OFFERS.iter().map(Offer::tool).collect()
+    Server::new(info, OFFERS.iter().map(Offer::tool).collect(), move || Arc::clone(&door))
 }
 
 impl Offer {
@@ -162,6 +161,7 @@ impl Offer {
         let more = [
             takes("lang", "string", "Only files of this language"),
             takes("max_tokens", "integer", "The answer's size at most; 2500 if not said"),
+            takes("offset", "integer", "Go on from here: what the last answer called `next`"),
         ];
         let properties: Map<String, Value> = self
             .parameters

@@ -54,10 +54,37 @@ fn a_hook_may_change_what_a_tool_is_given_and_allow_what_would_be_asked() {
     );
     let _ = rig.run(&["--permission", "ask", "go"]).ok();
     assert!(rig.project().join("right").exists() && !rig.project().join("wrong").exists());
-    assert_eq!(
-        rig.requests()[1]["messages"][1]["content"][0]["input"]["command"],
-        "touch wrong",
-        "the model's own words stay"
+    let requests = rig.requests();
+    let asked = &requests[1]["messages"][1]["content"][0]["input"]["command"];
+    assert_eq!(asked, "touch wrong", "the model's own words stay");
+    let told = "[not as you asked, but with these arguments: {\"command\":\"touch right\"}]";
+    assert!(results(&requests[1])[0].0.starts_with(told), "{:?}", results(&requests[1]));
+}
+
+#[test]
+fn words_of_a_hook_before_a_call_come_with_its_result_or_its_refusal() {
+    let rig = Rig::new([
+        calls("read_file", &json!({"path": "a.txt"})),
+        calls("bash", &json!({"command": "touch made"})),
+        says("Ok."),
+    ]);
+    rig.home.write("p/a.txt", "one\n");
+    let answer =
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "mind the gap"}});
+    configured(
+        &rig,
+        &format!("[[agent.hooks.PreToolUse]]\nhooks = [{{ command = '''echo '{answer}' ''' }}]\n"),
+    );
+    let _ = rig.run(&["go"]).ok();
+    let requests = rig.requests();
+    let (read, failed) = results(&requests[1]).remove(0);
+    assert!(!failed && read.starts_with("[hook] mind the gap\n\n1: one\n"), "{read}");
+    let (refused, failed) = results(&requests[2]).remove(0);
+    assert!(
+        failed
+            && refused.starts_with("[hook] mind the gap\n\n")
+            && refused.contains("only reading is allowed"),
+        "{refused}"
     );
 }
 

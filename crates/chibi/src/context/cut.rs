@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{Durability, replace};
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::home::{make_dir, read_text};
 use super::{Context, ContextError, Document, Entry, EntryId, EntryKind, Reader, documents, window};
 
@@ -109,8 +109,7 @@ impl Context {
         let folder = Receipts::of(&self.reader);
         let nothing = || ContextError::NothingToUndo(self.name().clone());
         let receipt = folder.last()?.ok_or_else(nothing)?;
-        let old =
-            found(fs::read(folder.window(receipt.number))).at("read", &folder.0)?.ok_or_else(nothing)?;
+        let old = found(read(&folder.window(receipt.number))).at("read", &folder.0)?.ok_or_else(nothing)?;
         let now = self.reader.window_bytes()?.unwrap_or_default();
         let mut new = old.clone();
         new.extend(since(&receipt, &old, &now));
@@ -180,17 +179,20 @@ fn finish(reader: &Reader, staged: &Staged) -> Result<(), ContextError> {
     folder.forget_staged()
 }
 
-/// What was added to the window after the compaction.
+/// What was added to the window after the compaction, but for what was said about its summary.
 fn since(receipt: &Receipt, old: &[u8], now: &[u8]) -> Vec<u8> {
     let (length, made) = &receipt.made;
     if let Some((head, tail)) = now.split_at_checked(*length as usize)
         && digest(head) == *made
     {
-        return tail.to_vec();
+        let stays = |line: &&[u8]| !Entry::parse(line).is_some_and(|entry| entry.is_about_a_summary());
+        return window::lines(tail).filter(stays).flat_map(|line| [line, b"\n"].concat()).collect();
     }
     // The window was written anew in between: by its entries then.
     let known: Vec<Entry> = window::lines(old).filter_map(Entry::parse).collect();
-    let is_new = |entry: &Entry| !entry.is_anchor() && known.iter().all(|old| old.id != entry.id);
+    let is_new = |entry: &Entry| {
+        !entry.is_anchor() && !entry.is_about_a_summary() && known.iter().all(|old| old.id != entry.id)
+    };
     let added: Vec<Entry> = window::lines(now).filter_map(Entry::parse).filter(is_new).collect();
     window::text(&added)
 }

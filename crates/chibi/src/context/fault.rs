@@ -1,5 +1,6 @@
 //! What can go wrong with what we keep, in words. It never decides what to do about it.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,9 @@ impl ContextError {
                 Some(pid) => format!("`chibi --wait …` queues behind it; `ps -fp {pid}` shows it"),
                 None => "`chibi --wait …` queues behind it".to_owned(),
             }),
-            ContextError::Missing(_) => Some("`chibi -L` lists the contexts".to_owned()),
+            ContextError::Missing(_) | ContextError::Exists(_) | ContextError::Name(_) => {
+                Some("`chibi -L` lists the contexts".to_owned())
+            }
             ContextError::NoEntry { context, .. } => {
                 Some(format!("`chibi -C {context} --search WORD` shows ids"))
             }
@@ -62,10 +65,10 @@ impl ContextError {
             ContextError::Journal(error) => error.hint(),
             ContextError::Lock(error) => error.hint(),
             ContextError::Toml { path, .. } => Some(format!("`$EDITOR {}`", shell_word(path.as_os_str()))),
-            ContextError::Name(_)
-            | ContextError::Exists(_)
-            | ContextError::NothingToUndo(_)
-            | ContextError::Session { .. } => None,
+            ContextError::NothingToUndo(_) => Some("`chibi -g 0` shows the window".to_owned()),
+            ContextError::Session { .. } => {
+                Some("sessions are in `~/.claude/projects` and `~/.codex/sessions`".to_owned())
+            }
         }
     }
 }
@@ -78,6 +81,16 @@ pub(super) trait At<T> {
 impl<T, E: Into<io::Error>> At<T> for Result<T, E> {
     fn at(self, action: &'static str, path: &Path) -> Result<T, ContextError> {
         self.map_err(|error| ContextError::Io { action, path: path.to_owned(), source: error.into() })
+    }
+}
+
+/// All of a file. A pipe in its place is not waited for.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?.file_type();
+    // Of a directory the system itself says what it is.
+    match kind.is_file() || kind.is_dir() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

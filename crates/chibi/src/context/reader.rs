@@ -2,10 +2,10 @@
 //! makes the next search faster.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::home::read_text;
 use super::transcript::Transcript;
 use super::{
@@ -85,12 +85,12 @@ impl Reader {
     }
 
     /// Reads everything and tells what is wrong with it: lines that are no entries, partitions that are missing, ids that
-    /// are there twice.
-    pub fn faults(&self) -> Result<Vec<String>, ContextError> {
+    /// are there twice. When time is up: what was found by then.
+    pub fn faults(&self, until: Instant) -> Result<Vec<String>, ContextError> {
         let mut entries = self.transcript().forwards()?;
         let mut ids = HashSet::new();
         let mut twice = Vec::new();
-        for entry in entries.by_ref() {
+        for entry in entries.by_ref().take_while(|_| Instant::now() < until) {
             let id = entry?.id;
             if !ids.insert(id.clone()) {
                 twice.push(format!("the entry `{id}` is there twice"));
@@ -105,7 +105,7 @@ impl Reader {
 
     pub(super) fn window_bytes(&self) -> Result<Option<Vec<u8>>, ContextError> {
         let path = self.window_file();
-        found(fs::read(&path)).at("read", &path)
+        found(read(&path)).at("read", &path)
     }
 
     pub(super) fn window_file(&self) -> PathBuf {

@@ -58,7 +58,8 @@ __clai_precmd() {
   # An empty line was not run.
   [[ -n $__clai_line ]] && __clai_line="$__clai_event$__clai_now"$'\0duration_ms='"$__clai_took"$'\0exit_code='\
 "$__clai_code"$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0'"$__clai_marks"$'\0'
-  syswrite -o $__clai_fd -- "$__clai_line$__clai_question$PWD"$'\0\0'
+  syswrite -o $__clai_fd -- "$__clai_line$__clai_question${PWD:-/}"$'\0\0'
+  (( __clai_awaited = ++__clai_asked ))
   __clai_line= __clai_marks= __clai_next=()
 }
 
@@ -79,7 +80,7 @@ __clai_screen() {
   emulate -L zsh
   [[ $__clai_line == ' '* && -n $hushed ]] && __clai_line=
   [[ -n ${CLAI_OFF-} || ${CLAI_NO_RECORD-} == 1 ]] && __clai_line=
-  [[ -n ${CLAI_OFF-} ]] && return 1
+  [[ -n ${CLAI_OFF-} ]] && { __clai_awaited=0 __clai_next=(); return 1 }
   local word=${__clai_line#"${__clai_line%%[^[:space:]]*}"}
   [[ ${${word%%[[:space:]]*}:t} == clai-hook ]] && __clai_line=
   __clai_marks=
@@ -120,12 +121,13 @@ __clai_link() {
     local socket=$__clai_dir/daemon.sock
     [[ -S $socket && -O $socket && -O $__clai_dir ]] && (( EPOCHSECONDS >= __clai_retry )) && {
       __clai_connect $socket && return
-      __clai_retry=$(( EPOCHSECONDS + 5 ))
+      # Once may have been a busy machine: the next prompt tries again, then one after a second, then every five.
+      (( __clai_retry = EPOCHSECONDS + __clai_missed, __clai_missed = __clai_missed ? 5 : 1 ))
     }
   elif (( $__clai_ready[(Ie)-w] )); then
     return 0
   fi
-  __clai_line= __clai_marks= __clai_next=()
+  __clai_line= __clai_marks= __clai_awaited=0 __clai_next=()
   return 1
 }
 
@@ -146,7 +148,7 @@ __clai_connect() {
   (( failed )) && return 1
   # Out of the way of the numbers that people use.
   exec {__clai_fd}<&$REPLY {REPLY}<&-
-  __clai_in=
+  __clai_in= __clai_missed=0 __clai_asked=0 __clai_answered=0
   [[ -n $__clai_widgets ]] && zle -F -w $__clai_fd __clai_answer
   return 0
 }
@@ -157,7 +159,8 @@ __clai_close() {
   __clai_fd=
 }
 
-# Takes what has come. The last answer becomes `__clai_next`: command, reasons, command, …
+# Takes what has come. The answer to what this prompt has asked becomes `__clai_next`: command, reasons, command, …
+# Every question is answered, in their order; an answer to an earlier one is nobody's any more.
 __clai_read() {
   local chunk
   local -a reply
@@ -169,7 +172,7 @@ __clai_read() {
   local -i at=1 rest=1 end=$#field
   while (( at < end )); do
     if [[ -z $field[at] ]]; then
-      __clai_next=( "$answer[@]" )
+      (( ++__clai_answered == __clai_awaited )) && __clai_next=( "$answer[@]" )
       answer=()
       rest=$(( ++at ))
     elif (( at + 1 < end )); then
@@ -186,7 +189,12 @@ __clai_answer() {
   emulate -L zsh
   __clai_read
   __clai_hide
-  [[ -n $__clai_shown ]] && __clai_show
+  if [[ -n $__clai_begun && $BUFFER == $__clai_begun && ${__clai_next[1][1,$#BUFFER]} == $BUFFER ]]; then
+    __clai_put
+    zle -R
+  elif [[ -n $__clai_shown ]]; then
+    __clai_show
+  fi
 }
 
 # Only where nothing else is: no text, no other ghost, no keys waiting, no `read` or `vared`.
@@ -230,6 +238,8 @@ __clai_accept() {
     return 0
   elif [[ -n ${__clai_under[$KEYS]-} ]]; then
     zle ${__clai_under[$KEYS]} -- "$@"
+  else
+    __clai_ask
   fi
 }
 
@@ -239,17 +249,35 @@ __clai_fill() {
   # A ghost that Ctrl-C has left on the screen is none.
   [[ -n $__clai_drawn && $POSTDISPLAY == $__clai_drawn || $KEYS == $'\e'$__clai_key_accept ]] || return
   __clai_hide
+  __clai_put
+}
+
+__clai_put() {
   BUFFER=$__clai_next[1]
   CURSOR=$#BUFFER
+  __clai_begun=
+}
+
+# For the rest of what is typed. The answer is put where it still fits when it comes.
+__clai_ask() {
+  emulate -L zsh
+  [[ -n $BUFFER && $BUFFER != *$'\0'* && -n $__clai_fd && -z ${CLAI_OFF-} ]] && (( $#BUFFER < 4096 )) || return 0
+  zselect -t 0 -a __clai_ready -w $__clai_fd || return 0
+  syswrite -o $__clai_fd -- "$__clai_question${PWD:-/}"$'\0prefix='"$BUFFER"$'\0\0'
+  (( __clai_awaited = ++__clai_asked ))
+  __clai_next=() __clai_begun=$BUFFER
 }
 
 __clai_cycle() {
   emulate -L zsh
-  if [[ -n $__clai_drawn && $POSTDISPLAY == $__clai_drawn ]]; then
+  if [[ -n $BUFFER && $BUFFER != $__clai_next[1] ]]; then
+    __clai_ask
+    return
+  elif [[ -n $BUFFER || -n $__clai_drawn && $POSTDISPLAY == $__clai_drawn ]]; then
     __clai_hide
     __clai_next=( "${(@)__clai_next[3,-1]}" "${(@)__clai_next[1,2]}" )
   fi
-  __clai_show
+  if [[ -n $BUFFER ]]; then __clai_put; else __clai_show; fi
 }
 
 __clai_why() {
@@ -300,8 +328,9 @@ else
   typeset -g __clai_alone=1 EPOCHREALTIME=${EPOCHREALTIME-0}
 fi
 if [[ ${__clai_shell-} != $$ ]]; then
-  typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets=
-  typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0
+  typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets= __clai_begun=
+  typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0 __clai_missed=0
+  typeset -gi __clai_asked=0 __clai_awaited=0 __clai_answered=0
   typeset -gF __clai_began=0
   typeset -ga __clai_next=() __clai_ready=()
   typeset -gA __clai_under=()

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, thread};
@@ -43,7 +43,11 @@ impl Ground {
             daemon: home.write("bin/clai-daemon", ""),
             ..Options::beside(home.path())
         };
-        Ground { daemon: Daemon { directory, heard: Arc::default(), asleep: Arc::default() }, options, home }
+        Ground {
+            daemon: Daemon { directory, heard: Arc::default(), willing: Arc::new(usize::MAX.into()) },
+            options,
+            home,
+        }
     }
 
     /// The script of a shell, in a file.
@@ -110,7 +114,7 @@ impl Ground {
 pub(crate) struct Daemon {
     directory: PathBuf,
     heard: Arc<Mutex<Heard>>,
-    asleep: Arc<AtomicBool>,
+    willing: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -135,12 +139,11 @@ impl Daemon {
         let daemon = self.clone();
         thread::spawn(move || {
             for caller in listener.incoming().map_while(Result::ok) {
-                let daemon = daemon.clone();
                 let mut heard = daemon.heard();
                 heard.connections += 1;
                 heard.open.push(caller.try_clone().unwrap());
                 drop(heard);
-                thread::spawn(move || daemon.serve(caller));
+                daemon.serve(caller);
             }
         });
     }
@@ -150,13 +153,13 @@ impl Daemon {
         self.heard().open.drain(..).for_each(|caller| caller.shutdown(Shutdown::Both).unwrap_or_default());
     }
 
-    /// Reads nothing more until it is woken.
-    pub(crate) fn sleep(&self) {
-        self.asleep.store(true, Ordering::SeqCst);
+    /// Takes so many messages from shells of the raw dialect and then none until it is told again.
+    pub(crate) fn take_only(&self, messages: usize) {
+        self.willing.store(messages, Ordering::SeqCst);
     }
 
     pub(crate) fn wake(&self) {
-        self.asleep.store(false, Ordering::SeqCst);
+        self.take_only(usize::MAX);
     }
 
     /// A listener whose queue is full, with the caller that fills it.
@@ -196,7 +199,7 @@ impl Daemon {
         self.heard().suggestions = commands.iter().map(suggestion).collect();
     }
 
-    /// In the order in which they ended: each came on a connection of its own.
+    /// In the order in which they ended.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = self.heard().events.clone();
         events.sort_by_key(|event| event.ts);
@@ -215,6 +218,8 @@ impl Daemon {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Hooks one after the other, since a shell waits for the end of one before its next: so what was said later is heard
+    /// later. Who keeps the connection has a thread.
     fn serve(&self, caller: UnixStream) {
         let mut answers = caller.try_clone().unwrap();
         let mut input = BufReader::new(caller);
@@ -223,12 +228,14 @@ impl Daemon {
         };
         match Dialect::of(first) {
             Some(Dialect::Raw) => {
-                let mut reader = RawReader::buffered(input);
-                loop {
-                    assert!(until(PATIENCE, || !self.asleep.load(Ordering::SeqCst)), "nobody woke it");
-                    let Ok(Some(message)) = reader.next_message() else { return };
-                    self.take(message, &mut answers);
-                }
+                let daemon = self.clone();
+                thread::spawn(move || {
+                    let mut reader = RawReader::buffered(input);
+                    while let Ok(Some(message)) = reader.next_message() {
+                        assert!(until(PATIENCE, || daemon.is_willing()), "nobody woke it");
+                        daemon.take(message, &mut answers);
+                    }
+                });
             }
             Some(Dialect::Ndjson) => {
                 let mut reader = LineReader::buffered(input, CAP);
@@ -238,6 +245,11 @@ impl Daemon {
             }
             other => panic!("{other:?} from a shell"),
         }
+    }
+
+    fn is_willing(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        self.willing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
     }
 
     fn take(&self, message: Message, answers: &mut UnixStream) {
@@ -257,9 +269,11 @@ impl Daemon {
                 let id = SessionId(format!("given-{}-{}", start.pid, heard.sessions));
                 let _ = answers.write_all(&to_line(&SessionStarted { session_id: id }).unwrap());
             }
-            Message::Suggest(_) => {
+            Message::Suggest(ask) => {
                 heard.asked += 1;
-                let _ = write_suggestions(answers, &heard.response());
+                let mut response = heard.response();
+                response.suggestions.retain(|suggestion| suggestion.cmd.starts_with(&ask.prefix));
+                let _ = write_suggestions(answers, &response);
             }
             Message::Health => panic!("no shell asks for this"),
         }

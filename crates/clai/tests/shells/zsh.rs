@@ -47,6 +47,27 @@ fn the_ghost_goes_when_a_letter_comes_and_the_keys_do_what_they_did() {
 }
 
 #[test]
+fn what_is_begun_is_finished_by_a_key_without_a_process() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["make", "git commit", "git clone"]);
+    let shell = ground.shell(Kind::Zsh);
+    offered(&shell, "$ make");
+    shell.send("git c");
+    shell.key(Key::Alt('j'));
+    shell.wait_for("$ git commit", PATIENCE);
+    shell.key(Key::Alt('k'));
+    shell.wait_for("$ git clone", PATIENCE);
+    shell.key(Key::Alt('i'));
+    shell.wait_for("clai: git clone: freq_repo of 9", PATIENCE);
+    // Of what nobody knows, nothing comes; and what was typed stays.
+    shell.key(Key::Ctrl('u'));
+    shell.send("xyz");
+    shell.key(Key::Alt('k'));
+    shell.send("!");
+    shell.wait_for("$ xyz!", PATIENCE);
+}
+
+#[test]
 fn nothing_of_the_ghost_is_left_behind_enter() {
     let ground = Ground::new();
     ground.daemon.suggest(&["git push"]);
@@ -81,9 +102,10 @@ fn a_long_ghost_does_not_wrap() {
 #[test]
 fn all_prompts_take_one_connection_and_no_process() {
     let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
     let shell = ground.shell(Kind::Zsh);
-    // The daemon takes calls on a thread of its own, perhaps after the shell has gone on.
-    assert!(until(PATIENCE, || ground.daemon.connections() == 2), "one for the session, one for the rest");
+    offered(&shell, "$ git push");
+    let connections = ground.daemon.connections();
     // The helper may go: it was needed for the session only.
     shell.run_line("__clai_hook=/nowhere");
     let lines: Vec<String> = (0..20).map(|number| format!("echo {number}")).collect();
@@ -91,7 +113,7 @@ fn all_prompts_take_one_connection_and_no_process() {
     let mut expected = vec!["__clai_hook=/nowhere"];
     expected.extend(lines.iter().map(String::as_str));
     ground.expect(&expected);
-    assert_eq!(ground.daemon.connections(), 2);
+    assert_eq!(ground.daemon.connections(), connections);
 }
 
 #[test]
@@ -111,7 +133,7 @@ fn a_daemon_that_comes_back_is_found_again() {
 #[test]
 fn a_daemon_that_stops_reading_costs_events_and_no_time() {
     let ground = Ground::new();
-    ground.daemon.sleep();
+    ground.daemon.take_only(0);
     let shell = ground.shell(Kind::Zsh);
     // Each takes 4 KB of a buffer of some 200 KB; what does not fit is dropped.
     shell.run_line("for i in {1..200}; do __clai_send 0 ${(l:4000::x:)} 1; done; echo $__clai_fd > fd");
@@ -123,6 +145,83 @@ fn a_daemon_that_stops_reading_costs_events_and_no_time() {
     let events = ground.daemon.events();
     assert!(events.len() < 200, "{}", events.len());
     assert!(events.len() > 5, "{}", events.len());
+}
+
+/// A shell with a key that shows how many answers it has read, and what it holds as the last.
+fn telling(ground: &Ground) -> Shell {
+    let shell = ground.shell(Kind::Zsh);
+    offered(&shell, "$ git push");
+    shell.run_line("tell() { BUFFER=\"$__clai_answered<$__clai_next>\" }; zle -N tell; bindkey ^T tell");
+    shell.wait_for("$ git push", PATIENCE);
+    shell
+}
+
+/// Asks until so many answers were read.
+#[track_caller]
+fn held(shell: &Shell, answers: usize) -> String {
+    let mut held = String::new();
+    let read = until(PATIENCE, || {
+        shell.key(Key::Ctrl('t'));
+        let line = shell.wait_for(|screen: &str| screen.trim_end().ends_with('>'), PATIENCE);
+        shell.key(Key::Ctrl('u'));
+        shell.wait_for(|screen: &str| !screen.trim_end().ends_with('>'), PATIENCE);
+        held = line.lines().last().unwrap().trim_end().to_owned();
+        held.starts_with(&format!("$ {answers}<"))
+    });
+    assert!(read, "{held}");
+    held
+}
+
+fn answers(shell: &Shell) -> usize {
+    shell.run_line("echo $__clai_answered").parse().unwrap()
+}
+
+#[test]
+fn an_answer_to_an_earlier_prompt_is_nobodys() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = telling(&ground);
+    let before = answers(&shell);
+    shell.wait_for("$ git push", PATIENCE);
+    ground.daemon.take_only(0);
+    shell.run_line("echo one");
+    shell.run_line("echo two");
+    // The first line and the question behind it.
+    ground.daemon.take_only(2);
+    assert_eq!(held(&shell, before + 2), format!("$ {}<>", before + 2));
+    ground.daemon.suggest(&["git pull"]);
+    ground.daemon.wake();
+    shell.wait_for("$ git pull", PATIENCE);
+}
+
+#[test]
+fn switched_off_it_does_not_even_take_what_it_has_asked_for() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = telling(&ground);
+    let before = answers(&shell);
+    shell.wait_for("$ git push", PATIENCE);
+    let asked = ground.daemon.asked();
+    ground.daemon.take_only(0);
+    shell.run_line("echo one");
+    shell.run_line("CLAI_OFF=1");
+    ground.daemon.wake();
+    assert_eq!(held(&shell, before + 2), format!("$ {}<>", before + 2));
+    shell.run_line("unset CLAI_OFF");
+    shell.wait_for("$ git push", PATIENCE);
+    assert_eq!(ground.daemon.asked(), asked + 2, "behind the first line and behind the last");
+}
+
+#[test]
+fn a_daemon_that_was_missed_once_is_tried_again_at_once_and_then_more_rarely() {
+    let ground = Ground::without_daemon();
+    let (_listener, _waiting) = ground.daemon.deaf();
+    let shell = ground.shell(Kind::Zsh);
+    let state = "echo $__clai_missed $(( __clai_retry > EPOCHSECONDS ))";
+    assert_eq!(shell.run_line(state), "1 0");
+    assert!(shell.run_line(state).starts_with("5 "));
+    let rests = || shell.run_line("(( __clai_retry > EPOCHSECONDS + 2 )) && echo rests") == "rests";
+    assert!(until(PATIENCE, rests));
 }
 
 #[test]
@@ -208,7 +307,7 @@ fn odd_options_and_own_hooks_of_the_user_do_no_harm() {
 }
 
 /// Waits until zsh has met the daemon. A prompt has ten milliseconds for that; where the machine is busy it goes without,
-/// and after five seconds the next one tries again.
+/// and one of the next tries again.
 #[track_caller]
 fn offered(shell: &Shell, hint: &str) {
     let mut asked = Instant::now();

@@ -4,15 +4,14 @@ use std::fmt::{self, Display, Formatter};
 
 use super::view::{ControlFlow, DataFlow, RefKind, Slice};
 use super::{Dependency, Direction};
+use crate::query::{Cut, budget};
 
 impl Display for ControlFlow {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
             "{}: {} blocks, complexity {}",
-            self.function,
-            self.blocks.len(),
-            self.cyclomatic_complexity
+            self.function, self.cut.total, self.cyclomatic_complexity
         )?;
         for block in &self.blocks {
             write!(f, "  {:>3}  {:<11}  {}", block.id, word(&block.kind), range(block.lines))?;
@@ -31,13 +30,13 @@ impl Display for ControlFlow {
                 }
             }
         }
-        notes(&self.notes, f)
+        end(&self.notes, &self.cut, f)
     }
 }
 
 impl Display for DataFlow {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} variables, {} flows", self.function, self.variables.len(), self.edges.len())?;
+        writeln!(f, "{}: {} variables, {} flows", self.function, self.cut.total, self.edges.len())?;
         for name in &self.variables {
             let lines = |kind: RefKind| {
                 let mut lines: Vec<usize> = self
@@ -66,7 +65,7 @@ impl Display for DataFlow {
                 writeln!(f, "       {from} → {to}")?;
             }
         }
-        notes(&self.notes, f)
+        end(&self.notes, &self.cut, f)
     }
 }
 
@@ -77,7 +76,7 @@ impl Display for Slice {
             Direction::Forward => "what depends on it",
         };
         let var = self.var.as_ref().map(|var| format!(", {var}")).unwrap_or_default();
-        writeln!(f, "{} line {}{var}: {way}, {} lines", self.function, self.criterion, self.count)?;
+        writeln!(f, "{} line {}{var}: {way}, {} lines", self.function, self.criterion, self.cut.total)?;
         for line in &self.slice_lines {
             let why = match (line.dependency, &line.var, line.of) {
                 (Dependency::Criterion, ..) => "criterion".to_owned(),
@@ -88,12 +87,13 @@ impl Display for Slice {
             };
             writeln!(f, "{:>6}  {:<18}  {}", line.line, why, line.content)?;
         }
-        notes(&self.notes, f)
+        end(&self.notes, &self.cut, f)
     }
 }
 
-fn notes(notes: &[String], f: &mut Formatter<'_>) -> fmt::Result {
-    notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))
+fn end(notes: &[String], cut: &Cut, f: &mut Formatter<'_>) -> fmt::Result {
+    notes.iter().try_for_each(|note| writeln!(f, "note: {note}"))?;
+    f.write_str(&budget::tail(cut))
 }
 
 fn range([first, last]: [usize; 2]) -> String {

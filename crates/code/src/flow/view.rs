@@ -9,6 +9,7 @@ use super::form::{Access, Body};
 use super::graph::{EdgeKind, Graph, Leaving, Role, View};
 use super::slice::{Dependency, Lines};
 use super::{Criterion, Direction};
+use crate::query::Cut;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ControlFlow {
@@ -20,6 +21,8 @@ pub struct ControlFlow {
     pub cyclomatic_complexity: usize,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    #[serde(flatten)]
+    pub cut: Cut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -67,6 +70,8 @@ pub struct DataFlow {
     pub variables: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    #[serde(flatten)]
+    pub cut: Cut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -110,6 +115,8 @@ pub struct Slice {
     pub slice_lines: Vec<SliceLine>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    #[serde(flatten)]
+    pub cut: Cut,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -142,7 +149,7 @@ pub(super) fn control_flow(name: &str, body: &Body, graph: &Graph, notes: Vec<St
     for exit in graph.exits.iter().filter(|exit| exit.view.is_real()) {
         leaving[exit.block].push(exit.kind);
     }
-    let blocks = order
+    let blocks: Vec<FlowBlock> = order
         .iter()
         .map(|&id| {
             let mut calls: Vec<String> = Vec::new();
@@ -176,6 +183,7 @@ pub(super) fn control_flow(name: &str, body: &Body, graph: &Graph, notes: Vec<St
     exit_blocks.sort_unstable();
     ControlFlow {
         function: name.to_owned(),
+        cut: Cut { total: blocks.len(), ..Cut::default() },
         blocks,
         edges: edges.into_iter().collect(),
         entry_block: shown.first().copied().unwrap_or(0),
@@ -247,7 +255,15 @@ pub(super) fn data_flow(name: &str, body: &Body, flows: &[Flow], notes: Vec<Stri
         .collect();
     edges.sort_by_key(|it| (by_place(&it.def), by_place(&it.used)));
     edges.dedup();
-    DataFlow { function: name.to_owned(), refs, edges, variables: variables.into_iter().collect(), notes }
+    let cut = Cut { total: variables.len(), ..Cut::default() };
+    DataFlow {
+        function: name.to_owned(),
+        refs,
+        edges,
+        variables: variables.into_iter().collect(),
+        notes,
+        cut,
+    }
 }
 
 pub(super) fn slice(
@@ -279,6 +295,7 @@ pub(super) fn slice(
         var: criterion.var.clone(),
         lines: slice_lines.iter().map(|it| it.line).collect(),
         count: slice_lines.len(),
+        cut: Cut { total: slice_lines.len(), ..Cut::default() },
         slice_lines,
         notes,
     }

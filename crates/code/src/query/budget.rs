@@ -18,6 +18,8 @@ pub struct Cut {
 pub struct Page {
     /// The first item.
     pub offset: usize,
+    /// At most so many.
+    pub max_items: Option<usize>,
     pub max_tokens: Option<u64>,
 }
 
@@ -39,22 +41,24 @@ pub trait Answer: Serialize {
     fn text(&self) -> String;
 }
 
-/// The answer within its budget: whole items from the page's offset on, as many as fit.
-pub fn fit<A: Answer>(mut answer: A, page: Page) -> A {
+/// The answer within its budget: whole items from the page's offset on, as many as fit. `written` is the size of an
+/// answer in the form it is given in.
+pub fn fit<A: Answer>(mut answer: A, page: Page, written: impl Fn(&A) -> usize) -> A {
     let total = answer.count();
     let from = page.offset.min(total);
     let cut = |count: usize| {
         let next = (from + count < total).then_some(from + count);
         Cut { truncated: next.is_some() || from > 0, total, next }
     };
+    let most = page.max_items.unwrap_or(usize::MAX).min(total - from);
     let Some(tokens) = page.max_tokens else {
-        answer.keep(from, total - from, cut(total - from));
+        answer.keep(from, most, cut(most));
         return answer;
     };
     let room = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
     let mut left = room.saturating_sub(answer.envelope() + CUT);
     let mut count = 0;
-    while from + count < total {
+    while count < most {
         let weight = answer.weight(from + count) + 1;
         if weight > left {
             break;
@@ -64,7 +68,7 @@ pub fn fit<A: Answer>(mut answer: A, page: Page) -> A {
     }
     answer.keep(from, count, cut(count));
     // Weights are estimates where items share something; what is given is measured.
-    while count > 0 && size(&answer) > room {
+    while count > 0 && written(&answer) > room {
         count -= count.div_ceil(16);
         answer.keep(0, count, cut(count));
     }
@@ -75,7 +79,7 @@ pub fn fit<A: Answer>(mut answer: A, page: Page) -> A {
 const CUT: usize = 48;
 
 /// The bytes of a value in JSON.
-pub(crate) fn size<T: Serialize + ?Sized>(value: &T) -> usize {
+pub fn size<T: Serialize + ?Sized>(value: &T) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 

@@ -117,6 +117,9 @@ pub(crate) struct How {
     /// The answer's size at most, in tokens of four bytes
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
+    /// Go on from here: what the last answer called `next`
+    #[arg(long, value_name = "N")]
+    offset: Option<usize>,
     /// Count the answer for this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
@@ -179,6 +182,7 @@ impl Ask {
             command: self.command(&|path| cwd.join(path)),
             session: how.session.clone().map(SessionId),
             max_tokens: how.max_tokens,
+            offset: how.offset,
             lang: how.lang.clone(),
             format: match how.place.format.format {
                 Format::Json | Format::Dot => wire::tldr::Format::Json,

@@ -1,19 +1,14 @@
 //! Control flow, data flow and slices: of one file, read and parsed when somebody asks.
 
-use std::collections::BTreeSet;
-use std::fmt::Display;
-use std::fs;
-
 use code::flow;
 use code::language::Language;
 use code::parse;
-use serde::Serialize;
 use serde_json::json;
 use wire::tldr::Refusal;
 
 use super::answers::Flow;
 use super::telling::{Telling, Told};
-use super::{Engine, refuse};
+use super::{Engine, Unable, View, refuse};
 
 impl Engine {
     pub(super) fn flow(
@@ -22,26 +17,25 @@ impl Engine {
         function: &str,
         what: &Flow,
         tell: &Telling,
-    ) -> Result<Told, Box<Refusal>> {
+        view: &View,
+    ) -> Result<Told, Unable> {
         let language = Language::of_path(path).ok_or_else(|| self.nothing_at(path))?;
-        let source = fs::read(self.root.path().join(path))
-            .map_err(|error| refuse(format!("cannot read `{path}`: {error}")))?;
+        let file = view.files.get(path).ok_or_else(|| self.nothing_at(path))?;
+        let source = view.text(&self.root, path, file)?;
         let parsed = parse::parse(language, path, &source)
             .ok_or_else(|| refuse(format!("`{path}` is too long or no text")))?;
-        match what {
+        Ok(match what {
             Flow::Control => {
-                written(path, tell, &flow::control_flow(&parsed, function).map_err(|why| said(&why))?)
+                tell.about_file(path, flow::control_flow(&parsed, function).map_err(|why| said(&why))?)
             }
-            Flow::Data => written(path, tell, &flow::data_flow(&parsed, function).map_err(|why| said(&why))?),
+            Flow::Data => {
+                tell.about_file(path, flow::data_flow(&parsed, function).map_err(|why| said(&why))?)
+            }
             Flow::Slice(criterion) => {
-                written(path, tell, &flow::slice(&parsed, function, criterion).map_err(|why| said(&why))?)
+                tell.about_file(path, flow::slice(&parsed, function, criterion).map_err(|why| said(&why))?)
             }
-        }
+        })
     }
-}
-
-fn written<A: Serialize + Display>(path: &str, tell: &Telling, answer: &A) -> Result<Told, Box<Refusal>> {
-    tell.whole(answer, || answer.to_string(), BTreeSet::from([path.to_owned()]))
 }
 
 fn said(error: &flow::FlowError) -> Box<Refusal> {

@@ -15,6 +15,7 @@ use wire::tldr::Refusal;
 
 use super::telling::{Telling, Told};
 use super::{Engine, lock, refuse, refuse_with};
+use crate::root::FOLDER;
 use crate::{cache, checkers, walk};
 
 /// How long git may take.
@@ -45,6 +46,8 @@ impl Engine {
         let mut changes = parse_diff(&diff);
         let new = self.git(&["ls-files", "--others", "--exclude-standard", "-z"])?;
         changes.extend(new.split('\0').filter(|path| !path.is_empty()).map(|path| whole(path.to_owned())));
+        // What we keep ourselves is nobody's change.
+        changes.retain(|change| !Path::new(&change.file).starts_with(FOLDER));
         Ok(changes)
     }
 
@@ -101,7 +104,7 @@ impl Engine {
         }
         found.retain(|one| part.holds(&one.file, Language::ALL[0]));
         let tools = ran.iter().map(|run| run.name.to_owned()).collect();
-        tell.about(diagnostics::answer(found, tools))
+        Ok(tell.about(diagnostics::answer(found, tools)))
     }
 
     /// A checker's name of a file as ours.

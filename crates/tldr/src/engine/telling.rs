@@ -5,16 +5,15 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Formatter};
 
 use code::query::{Answer, Page, fit};
-use serde::Serialize;
+use kit::text::{head, tokens};
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::json;
-use wire::tldr::{Format, Refusal, Request};
-
-use super::refuse_with;
+use wire::tldr::{DaemonResponse, Format, Refusal, Request};
 
 /// What `status` and `as_of` take of an answer's budget.
 const ENVELOPE_TOKENS: u64 = 18;
 
+#[derive(Clone, Copy)]
 pub(super) struct Telling {
     page: Page,
     format: Format,
@@ -29,51 +28,61 @@ pub(super) struct Told {
 impl Telling {
     pub(super) fn of(request: &Request) -> Telling {
         let max_tokens = request.max_tokens.map(|most| most.saturating_sub(ENVELOPE_TOKENS));
-        Telling { page: Page { offset: 0, max_tokens }, format: request.format }
+        let page = Page { offset: request.offset.unwrap_or(0), max_items: None, max_tokens };
+        Telling { page, format: request.format }
+    }
+
+    /// The same for no more than so many items.
+    pub(super) fn at_most(self, max_items: Option<usize>) -> Telling {
+        Telling { page: Page { max_items, ..self.page }, ..self }
     }
 
     /// An answer that stands for the files that it names.
-    pub(super) fn about<A: Answer>(&self, answer: A) -> Result<Told, Box<Refusal>> {
-        let answer = fit(answer, self.page);
-        let mut told = self.whole(&answer, || answer.text(), BTreeSet::new())?;
-        told.files = match self.format {
-            Format::Json => mentioned(&told.json),
+    pub(super) fn about<A: Answer>(&self, answer: A) -> Told {
+        let answer = self.cut(answer);
+        let json = self.written(&answer);
+        let files = match self.format {
+            Format::Json => mentioned(&json),
             Format::Text => mentioned(&serde_json::to_string(&answer).expect("answers have text for keys")),
         };
-        Ok(told)
+        Told { json, files }
     }
 
-    pub(super) fn about_file<A: Answer>(&self, file: &str, answer: A) -> Result<Told, Box<Refusal>> {
-        let answer = fit(answer, self.page);
-        self.whole(&answer, || answer.text(), BTreeSet::from([file.to_owned()]))
+    pub(super) fn about_file<A: Answer>(&self, file: &str, answer: A) -> Told {
+        Told { json: self.written(&self.cut(answer)), files: BTreeSet::from([file.to_owned()]) }
     }
 
     /// An answer that nobody would read files for.
-    pub(super) fn about_nothing<A: Answer>(&self, answer: A) -> Result<Told, Box<Refusal>> {
-        let answer = fit(answer, self.page);
-        self.whole(&answer, || answer.text(), BTreeSet::new())
+    pub(super) fn about_nothing<A: Answer>(&self, answer: A) -> Told {
+        Told { json: self.written(&self.cut(answer)), files: BTreeSet::new() }
     }
 
-    /// Refused where it does not fit and cannot be cut: half of it would be wrong.
-    pub(super) fn whole(
-        &self,
-        answer: &impl Serialize,
-        text: impl FnOnce() -> String,
-        files: BTreeSet<String>,
-    ) -> Result<Told, Box<Refusal>> {
-        let json = match self.format {
+    fn cut<A: Answer>(&self, answer: A) -> A {
+        fit(answer, self.page, |answer| self.written(answer).len())
+    }
+
+    fn written<A: Answer>(&self, answer: &A) -> String {
+        match self.format {
             Format::Json => serde_json::to_string(answer).expect("answers have text for keys"),
-            Format::Text => json!({"text": text()}).to_string(),
-        };
-        let tokens = kit::text::tokens(json.len() as u64);
-        match self.page.max_tokens {
-            Some(most) if tokens > most => {
-                let needed = tokens + ENVELOPE_TOKENS;
-                Err(refuse_with(format!("the answer needs {needed} tokens"), "needed_tokens", json!(needed)))
-            }
-            _ => Ok(Told { json, files }),
+            Format::Text => json!({"text": answer.text()}).to_string(),
         }
     }
+}
+
+/// A refusal that fits as well: what would help goes first, then the end of the words.
+pub(super) fn within(mut refusal: Refusal, max_tokens: Option<u64>) -> Refusal {
+    let most = max_tokens.unwrap_or(u64::MAX);
+    let size = |refusal: &Refusal| {
+        let line = serde_json::to_vec(&DaemonResponse::Error(refusal.clone()));
+        tokens(line.expect("answers have text for keys").len() as u64)
+    };
+    if size(&refusal) > most {
+        refusal.data.clear();
+    }
+    while size(&refusal) > most && !refusal.message.is_empty() {
+        refusal.message = head(&refusal.message, refusal.message.len() * 3 / 4).to_owned();
+    }
+    refusal
 }
 
 /// Every file that an answer names. Read from its text, piece by piece: an answer can be larger than the index.

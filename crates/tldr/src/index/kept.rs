@@ -3,7 +3,6 @@
 //! endian, texts and facts have their length before them. What all uses mean lies in a second file that begins with the
 //! hash of the first: it is true for those facts and for no others.
 
-use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,11 +10,11 @@ use code::facts::{FORMAT, Facts};
 use code::memo::Memo;
 use rayon::prelude::*;
 
-use super::{Content, File, Hash};
+use super::{File, Files, Hash};
 use crate::walk::Stamp;
 
 /// Our files begin with it; the last byte counts changes of this layout.
-const MAGIC: &[u8; 8] = b"tldrix\x00\x01";
+const MAGIC: &[u8; 8] = b"tldrix\x00\x02";
 
 /// The same for what all uses mean.
 const MEANING: &[u8; 8] = b"tldrmm\x00\x01";
@@ -23,8 +22,7 @@ const MEANING: &[u8; 8] = b"tldrmm\x00\x01";
 /// What was kept of an index.
 #[derive(Debug, Default)]
 pub struct Kept {
-    pub(super) files: BTreeMap<String, File>,
-    pub(super) known: HashMap<Content, Arc<Facts>>,
+    pub(super) files: Files,
     hash: Hash,
 }
 
@@ -58,7 +56,7 @@ pub(super) fn write_meaning(index: &[u8], packed: &[u8]) -> Vec<u8> {
     [MEANING.as_slice(), hash, &Hash::of(packed).0, packed].concat()
 }
 
-pub(super) fn write(files: &BTreeMap<String, File>) -> Vec<u8> {
+pub(super) fn write(files: &Files) -> Vec<u8> {
     let mut body = Vec::new();
     for (path, file) in files {
         put(&mut body, path.as_bytes());
@@ -105,11 +103,7 @@ fn parse(bytes: &[u8]) -> Option<Kept> {
             Some((path.to_owned(), File { hash, bytes, facts, stamp, settled }))
         })
         .collect();
-    let files: BTreeMap<String, File> = files?.into_iter().collect();
-    let facts = files
-        .iter()
-        .filter_map(|(path, file)| Some((Content::of(file.hash, path), Arc::clone(file.facts.as_ref()?))));
-    Some(Kept { known: facts.collect(), files, hash })
+    Some(Kept { files: files?.into_iter().collect(), hash })
 }
 
 fn put(into: &mut Vec<u8>, bytes: &[u8]) {

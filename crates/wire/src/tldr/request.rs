@@ -23,6 +23,8 @@ pub struct Request {
     pub session: Option<SessionId>,
     /// The answer's size, in our estimate of tokens.
     pub max_tokens: Option<u64>,
+    /// The first item wanted of the answer's list: what the last answer called `next`.
+    pub offset: Option<usize>,
     /// Only files of this language.
     pub lang: Option<String>,
     pub format: Format,
@@ -190,7 +192,7 @@ impl From<serde_json::Error> for RequestError {
 
 impl Request {
     pub fn new(command: DaemonCommand) -> Request {
-        Request { command, session: None, max_tokens: None, lang: None, format: Format::Json }
+        Request { command, session: None, max_tokens: None, offset: None, lang: None, format: Format::Json }
     }
 
     /// Reads one line. Parameters that no command knows are passed over.
@@ -218,10 +220,11 @@ impl Request {
             fields.insert("session".to_owned(), Value::Bool(true));
         }
         let max_tokens = take(&mut fields, "max_tokens")?;
+        let offset = take(&mut fields, "offset")?;
         let lang = take(&mut fields, "lang")?;
         let format = take(&mut fields, "format")?.unwrap_or_default();
         let command = serde_json::from_value(Value::Object(fields))?;
-        Ok(Request { command, session, max_tokens, lang, format })
+        Ok(Request { command, session, max_tokens, offset, lang, format })
     }
 }
 
@@ -233,6 +236,9 @@ impl Serialize for Request {
         }
         if let Some(max_tokens) = self.max_tokens {
             fields["max_tokens"] = max_tokens.into();
+        }
+        if let Some(offset) = self.offset {
+            fields["offset"] = offset.into();
         }
         if let Some(lang) = &self.lang {
             fields["lang"] = lang.clone().into();
@@ -380,12 +386,14 @@ mod tests {
             index in 0..DaemonCommand::TABLE.len(),
             session in prop::option::of("[a-z0-9]{8}"),
             max_tokens in prop::option::of(any::<u64>()),
+            offset in prop::option::of(any::<usize>()),
             lang in prop::option::of(".{0,8}"),
         ) {
             let (cmd, required) = DaemonCommand::TABLE[index];
             let mut request = Request::parse(&smallest(cmd, required).to_string()).unwrap();
             request.session = session.map(SessionId);
             request.max_tokens = max_tokens;
+            request.offset = offset;
             request.lang = lang;
             if let (DaemonCommand::ChangeImpact { session, .. }, Some(_)) = (&mut request.command, &request.session) {
                 *session = Some(true);
