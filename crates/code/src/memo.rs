@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::graph::Graph;
-use crate::project::{Changes, FileId, Files, Manifest};
+use crate::project::{Changes, FileId, Files, Said};
 use crate::resolve::{self, Reads, Resolution};
 
 /// What the memo did since it was made.
@@ -168,7 +168,7 @@ impl Memo {
 
     /// Takes what build files say, and forgets those that are gone. They are few and seldom say anything new: whatever
     /// does makes every cell stale.
-    pub fn update_manifests(&mut self, changes: Vec<(Arc<str>, Option<Arc<Manifest>>)>) {
+    pub fn update_manifests(&mut self, changes: Vec<Said>) {
         if let Some(files) = self.files.with_manifests(changes) {
             self.files = Arc::new(files);
             self.facts_revision += 1;

@@ -15,7 +15,7 @@ use crate::language::Language;
 pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
 pub(crate) use manifest::Kind;
-pub use manifest::Manifest;
+pub use manifest::{Manifest, Said};
 pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
 
 pub(crate) fn family(language: Language) -> Family {
@@ -94,7 +94,7 @@ impl Files {
     }
 
     /// The snapshot with build files that are new or different, or gone. Nothing if they say what is known.
-    pub(crate) fn with_manifests(&self, changes: Vec<(Arc<str>, Option<Arc<Manifest>>)>) -> Option<Self> {
+    pub(crate) fn with_manifests(&self, changes: Vec<Said>) -> Option<Self> {
         let mut manifests = BTreeMap::clone(&self.manifests);
         for (path, manifest) in changes {
             match manifest {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use code::facts::extract;
 use code::language::Language;
 use code::memo::{Basis, Counters, Memo};
-use code::project::Manifest;
+use code::project::{Manifest, Said};
 use code::query::{Part, calls, structure};
 use proptest::prelude::*;
 
@@ -248,12 +248,12 @@ fn counters_start_at_nothing_and_count_first_asks_as_misses() {
     assert_eq!(memo.counters(), Counters { misses: 2, ..Counters::default() });
 }
 
-fn manifest(path: &str, text: &str) -> (Arc<str>, Option<Arc<Manifest>>) {
+fn manifest(path: &str, text: &str) -> Said {
     (Arc::from(path), Manifest::read(path, text).map(Arc::new))
 }
 
 /// A project whose imports only its build files explain.
-fn explained(files: Vec<Change>, manifests: Vec<(Arc<str>, Option<Arc<Manifest>>)>) -> (String, String) {
+fn explained(files: Vec<Change>, manifests: Vec<Said>) -> (String, String) {
     let mut memo = Memo::default();
     memo.update(files);
     let before = edges(&mut memo);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use code::facts::{self, Facts};
 use code::language::Language;
-use code::project::Manifest;
+use code::project::{Manifest, Said};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
@@ -324,20 +324,8 @@ impl Index {
         self.known.dedup()
     }
 
-    /// Forgets everything, as after `cache clear`.
-    pub fn forget(&mut self) {
-        self.files = Arc::default();
-        self.known = Known::default();
-        self.doubtful.clear();
-        self.looked = false;
-        self.digests = Digests::default();
-    }
-
     /// What the build files among some paths say, and which of them are gone.
-    pub fn manifests<'p>(
-        &self,
-        paths: impl Iterator<Item = &'p String>,
-    ) -> Vec<(Arc<str>, Option<Arc<Manifest>>)> {
+    pub fn manifests<'p>(&self, paths: impl Iterator<Item = &'p String>) -> Vec<Said> {
         let said = |path: &String| {
             let (_, bytes) = self.files.get(path).and_then(|_| content(&self.root.join(path)))?;
             Manifest::read(path, &String::from_utf8_lossy(&bytes)).map(Arc::new)
@@ -349,6 +337,15 @@ impl Index {
     /// Whether it ever looked at all files.
     pub fn has_looked(&self) -> bool {
         self.looked
+    }
+
+    /// Forgets everything, as after `cache clear`.
+    pub fn forget(&mut self) {
+        self.files = Arc::default();
+        self.known = Known::default();
+        self.doubtful.clear();
+        self.looked = false;
+        self.digests = Digests::default();
     }
 }
 

@@ -1,6 +1,8 @@
 //! What build files say about the names of modules: `go.mod`, `Cargo.toml`, `package.json` and `tsconfig.json`. Texts in,
 //! names out; nothing is looked up, and whatever cannot be read says nothing.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::modules::{join, split, walk};
@@ -15,6 +17,9 @@ pub struct Manifest {
     /// the same text.
     pub(crate) aliases: Vec<(Box<str>, Box<str>)>,
 }
+
+/// The path of a build file and what it says now; nothing if it is gone or says nothing.
+pub type Said = (Arc<str>, Option<Arc<Manifest>>);
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {

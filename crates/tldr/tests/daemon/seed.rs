@@ -214,6 +214,7 @@ fn cache_statistics_outlive_the_daemon_and_clearing_reaches_a_running_one() {
     assert!(misses() > before);
     rig.tldr(&["warm", "."]).ok();
     let kept = json_of(&rig.tldr(&["cache", "stats"]).ok().stdout);
+    // Facts, and what uses mean.
     assert_eq!(kept["cache_files"]["file_count"], 2);
     let cleared = json_of(&rig.tldr(&["cache", "clear"]).ok().stdout);
     assert_eq!(cleared["status"], "ok");
