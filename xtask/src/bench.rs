@@ -60,6 +60,14 @@ const BENCHES: &[Bench] = &[
             "what it costs to understand Django, cold and after an edit, beside parsing it alone",
         )
     },
+    Bench {
+        reads: &["django"],
+        ..bench(
+            "daemon",
+            "tldr",
+            "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
+        )
+    },
     bench(
         "agent",
         "agent",

@@ -13,6 +13,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use agent::undo::Undo;
+use kit::process::Cancel;
+use llm::CallId;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use testkit::measure::Table;
@@ -28,6 +31,7 @@ fn main() {
     printing(&mut table);
     killing(&mut table);
     conversing(&mut table);
+    undoing(&mut table);
     table.print();
 }
 
@@ -178,6 +182,42 @@ fn conversing(table: &mut Table) {
     table.note("bytes of 20 turns on one file of 300 lines, with deltas", sent as u64);
     table.note("the same with every read in full", whole as u64);
     table.note("sent, in percent of that", (sent * 100 / whole) as u64);
+}
+
+/// What it costs to be able to take back a command, in trees of ordinary and of large projects.
+fn undoing(table: &mut Table) {
+    for count in [3_000, 30_000] {
+        let home = Home::new();
+        let text = "    let value = compute(first, second);\n".repeat(75);
+        for number in 0..count {
+            home.write(format!("p/src{}/file{number}.rs", number % 100), format!("// {number}\n{text}"));
+        }
+        let project = home.path().join("p").canonicalize().unwrap();
+        let mut undo = Undo::open(&home.path().join("undo"), "bench", &project).unwrap();
+        let (call, cancel) = (CallId("call".to_owned()), Cancel::default());
+        let first = cpu(|| undo.before_command(&call, &cancel));
+        let again = cpu(|| undo.before_command(&call, &cancel));
+        home.write("p/src7/file7.rs", "changed\n");
+        let after = cpu(|| assert_eq!(undo.after_command(&call), 1));
+        let back = cpu(|| assert_eq!(undo.restore(&[call.clone()].into()).unwrap().restored.len(), 1));
+        table.note(
+            format!(
+                "undo in {count} files of 3 KB, ms of CPU: first command, later ones before, after, back"
+            ),
+            format!("{first:.0} {again:.0} {after:.0} {back:.0}"),
+        );
+    }
+}
+
+/// Milliseconds of CPU, of this process.
+fn cpu(work: impl FnOnce()) -> f64 {
+    let now = || {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+    };
+    let start = now();
+    work();
+    now() - start
 }
 
 /// Within each turn: read, edit another line, read again, done.

@@ -61,7 +61,7 @@ impl Errands {
 
     fn gate(&self) -> Option<Gate> {
         let Place { workshop, hooks, guard } = self.place.get()?;
-        Some(Gate { hooks: hooks.clone(), workshop: workshop.upgrade()?, guard: Arc::clone(guard) })
+        Some(Gate::new(hooks.clone(), workshop.upgrade()?, Arc::clone(guard)))
     }
 }
 
@@ -121,7 +121,7 @@ impl Host for Errand<'_> {
     }
 
     fn start(&mut self, task: &Task, turn: &Turn) -> Work {
-        (self.live)(summary(task).trim_start());
+        self.told(summary(task).trim_start());
         self.tools.start(&Task { id: self.call.clone(), ..task.clone() }, turn)
     }
 
@@ -131,9 +131,9 @@ impl Host for Errand<'_> {
 
     fn say(&mut self, say: Say) {
         match say {
-            Say::Warning(warning) => (self.live)(&warning.to_string()),
+            Say::Warning(warning) => self.told(&warning.to_string()),
             Say::Retrying { error, attempt, .. } => {
-                (self.live)(&format!("{error}; trying again (attempt {attempt})"));
+                self.told(&format!("{error}; trying again (attempt {attempt})"));
             }
             _ => {}
         }
@@ -145,17 +145,24 @@ impl Host for Errand<'_> {
 
     fn before_tool(&mut self, task: &Task, turn: &Turn) -> Permit {
         let (permit, remarks) = self.gate.tool(task, &Eyes::of(turn), &self.cancel);
-        remarks.user.iter().for_each(|words| (self.live)(words));
+        remarks.user.iter().for_each(|words| self.told(words));
         permit
     }
 
     fn after_tool(&mut self, task: &Task, output: Output, _: &Turn) -> Output {
         let (output, remarks) = self.gate.output(task, output, &self.cancel);
-        remarks.user.iter().for_each(|words| (self.live)(words));
+        remarks.user.iter().for_each(|words| self.told(words));
         output
     }
 
     fn before_stop(&mut self, _: &str, _: &llm::Stop, _: &Turn) -> Finale {
         Finale::End
+    }
+}
+
+impl Errand<'_> {
+    /// A line for whoever watches.
+    fn told(&mut self, words: &str) {
+        (self.live)(&format!("{words}\n"));
     }
 }

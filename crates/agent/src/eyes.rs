@@ -38,6 +38,14 @@ pub enum Done {
     Everywhere(usize),
 }
 
+/// An answer to somebody who reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub output: Output,
+    /// Bytes of the lines that were asked for: what would have been sent to somebody who remembers nothing.
+    pub full: usize,
+}
+
 impl Eyes {
     /// What the model sees while its calls are worked on: the window, and what the calls of this reply gave already.
     pub fn of(turn: &Turn) -> Eyes {
@@ -57,7 +65,7 @@ impl Eyes {
     }
 
     /// What to answer a model that asks for a file, or for some of its lines.
-    pub fn answer(&self, path: &str, now: &Page, window: Option<Span>) -> Output {
+    pub fn answer(&self, path: &str, now: &Page, window: Option<Span>) -> Answer {
         let held = self.files.get(path).filter(|held| held.form == now.form);
         let view = held.and_then(|held| held.view(now, window));
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -73,13 +81,14 @@ impl Eyes {
         let plan = plan::plan(&ask, &Limits { elision: None, ..Limits::default() });
         let asked =
             window.and_then(|window| now.text.clip(window)).filter(|asked| Some(*asked) != now.text.span());
-        let plain = || plain(path, now, asked);
+        let lines = asked.or(now.text.span()).map(|span| numbered(&now.text, span)).unwrap_or_default();
+        let plain = told(path, asked.map_or(What::Whole, What::Part), now, &lines);
+        let answer = |output: Output| Answer { output, full: lines.len() };
         let short = match &plan {
-            Plan::Whole(_) | Plan::Elided(_) => return Output::done(plain()),
             Plan::Part(span) if now.text.clip(*span).is_none() => {
-                return Output::failed(past_the_end(path, *span, now.text.count()));
+                return answer(Output::failed(past_the_end(path, *span, now.text.count())));
             }
-            Plan::Part(_) => return Output::done(plain()),
+            Plan::Whole(_) | Plan::Elided(_) | Plan::Part(_) => return answer(Output::done(plain)),
             Plan::Unchanged(None) => told(path, What::Same, now, "As you read it; nothing has changed.\n"),
             Plan::Unchanged(Some(span)) => {
                 told(path, What::SamePart(*span), now, "These lines are as you read them.\n")
@@ -89,11 +98,10 @@ impl Eyes {
                 told(path, What::Changes, now, &format!("{words}{}", delta.body))
             }
         };
-        let plain = plain();
         if short.len() >= plain.len() {
-            return Output::done(plain);
+            return answer(Output::done(plain));
         }
-        Output::done(short).resting_on(held.map(|held| held.from.clone()).unwrap_or_default())
+        answer(Output::done(short).resting_on(held.map(|held| held.from.clone()).unwrap_or_default()))
     }
 
     /// Whether the file is another one than the model was shown last. A file that it never saw is not.
@@ -118,13 +126,6 @@ pub(crate) fn edited(path: &str, done: &Done, before: Option<&Page>, now: &Page)
         (_, Done::Created) | (None, _) => What::Created,
     };
     told(path, what, now, "")
-}
-
-/// All lines that were asked for, with their numbers.
-fn plain(path: &str, now: &Page, asked: Option<Span>) -> String {
-    let what = asked.map_or(What::Whole, What::Part);
-    let body = asked.or(now.text.span()).map(|span| numbered(&now.text, span)).unwrap_or_default();
-    told(path, what, now, &body)
 }
 
 /// `12: text` for each line, the last one ended.

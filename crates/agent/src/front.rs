@@ -8,7 +8,7 @@ use kit::invocation::Environment;
 use kit::places::{Entry, Variable};
 use kit::{Failure, Invocation, Places, savings};
 
-use crate::{cli, commands, provider};
+use crate::{cli, commands, meter, provider, setup};
 
 pub use crate::commands::run;
 pub use tour::stop as tour;
@@ -46,10 +46,19 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
         .collect()
 }
 
-/// What the agent saves by deltas it saves in its own requests, which nobody sent otherwise: there is nothing to compare
-/// them with afterwards. `cargo xtask bench agent` does.
-pub fn savings(_: &Invocation, _: &Places) -> Result<Vec<savings::Row>, Failure> {
-    Ok(Vec::new())
+/// Reads of our own, full against what was sent. That every later request of a conversation carries the shorter answer
+/// again is not counted.
+pub fn savings(_: &Invocation, places: &Places) -> Result<Vec<savings::Row>, Failure> {
+    let path = meter::path(&setup::data(places));
+    let total = meter::total(&path)
+        .map_err(|error| Failure::new(format!("cannot read `{}`", places.tilde(&path))).because(&error))?;
+    let row = || savings::Row {
+        tool: NAME.into(),
+        what: "file reads".into(),
+        without: total.full,
+        with: total.sent,
+    };
+    Ok((total.reads > 0).then(row).into_iter().collect())
 }
 
 pub const FILES: &[Entry] = &[
@@ -77,6 +86,11 @@ pub const FILES: &[Entry] = &[
         path: "$XDG_DATA_HOME/scrimp/agent/begun-*.json",
         owner: "agent",
         holds: "the first prompt of a conversation, until that is there",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/agent/saved.jsonl",
+        owner: "agent",
+        holds: "what reads would have cost and what they did, one line a turn; for `scrimp savings`",
     },
     Entry {
         path: "$XDG_DATA_HOME/scrimp/agent/typed.jsonl",

@@ -4,11 +4,13 @@
 mod key;
 mod question;
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use conversation::tools::{Output, Task};
 use conversation::turn::{Entry, Finale, Permit};
 use kit::process::Cancel;
+use llm::CallId;
 use serde_json::{Map, Value, json};
 
 use crate::eyes::Eyes;
@@ -18,12 +20,13 @@ use crate::tools::Workshop;
 use question::Reply;
 pub(crate) use question::{Answers, Person};
 
-/// Cheap to clone; clones share what the person has allowed.
-#[derive(Clone)]
+/// Of one conversation. Those of its subagents share what the person has allowed.
 pub(crate) struct Gate {
     pub(crate) hooks: Hooks,
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) guard: Arc<Mutex<Guard>>,
+    /// What hooks said before a call, until its result is there to carry it.
+    said: BTreeMap<CallId, Vec<String>>,
 }
 
 /// What decides about calls, and whom it may ask.
@@ -46,6 +49,10 @@ pub(crate) struct Remarks {
 }
 
 impl Gate {
+    pub(crate) fn new(hooks: Hooks, workshop: Arc<Workshop>, guard: Arc<Mutex<Guard>>) -> Gate {
+        Gate { hooks, workshop, guard, said: BTreeMap::new() }
+    }
+
     pub(crate) fn mode(&self) -> Mode {
         self.guard().settings.mode
     }
@@ -70,44 +77,59 @@ impl Gate {
         (Entry::Send(parts.join("\n\n")), remarks)
     }
 
-    pub(crate) fn tool(&self, task: &Task, eyes: &Eyes, cancel: &Cancel) -> (Permit, Remarks) {
+    /// What hooks tell the model comes with the result of the call, or with the refusal.
+    pub(crate) fn tool(&mut self, task: &Task, eyes: &Eyes, cancel: &Cancel) -> (Permit, Remarks) {
         let input = known::input(&task.name, &task.arguments, &self.hooks.project);
         let data = json!({"tool_input": input, "tool_use_id": task.id.0});
-        let (verdict, remarks) = self.fire(Moment::PreToolUse, Some(task), data, cancel);
+        let (verdict, mut remarks) = self.fire(Moment::PreToolUse, Some(task), data, cancel);
+        let said = std::mem::take(&mut remarks.model);
+        match self.judged(task, &verdict, eyes, cancel) {
+            Permit::Deny(why) => (Permit::Deny(after(&said, why)), remarks),
+            permit => {
+                self.said.insert(task.id.clone(), said);
+                (permit, remarks)
+            }
+        }
+    }
+
+    fn judged(&self, task: &Task, verdict: &Verdict, eyes: &Eyes, cancel: &Cancel) -> Permit {
         if let hooks::Decision::Block(why) = &verdict.decision {
-            return (Permit::Deny(why.clone()), remarks);
+            return Permit::Deny(why.clone());
         }
         let mut task = task.clone();
         let changed = verdict.input.as_ref().map(|input| known::arguments(&task.name, input));
         if let Some(arguments) = &changed {
             task.arguments.clone_from(arguments);
         }
-        let permit = match (self.permitted(&task, eyes, &verdict.decision, cancel), changed) {
+        match (self.permitted(&task, eyes, &verdict.decision, cancel), changed) {
             (Permit::Run, Some(arguments)) => Permit::RunWith(arguments),
             (permit, _) => permit,
-        };
-        (permit, remarks)
+        }
     }
 
-    pub(crate) fn output(&self, task: &Task, mut output: Output, cancel: &Cancel) -> (Output, Remarks) {
-        if !self.hooks.has(Moment::PostToolUse) {
-            return (output, Remarks::default());
-        }
+    pub(crate) fn output(&mut self, task: &Task, output: Output, cancel: &Cancel) -> (Output, Remarks) {
+        let mut said = self.said.remove(&task.id).unwrap_or_default();
+        let (mut output, mut remarks) = match self.hooks.has(Moment::PostToolUse) {
+            true => self.heard(task, output, cancel),
+            false => (output, Remarks::default()),
+        };
+        said.append(&mut remarks.model);
+        output.content = after(&said, output.content);
+        (output, remarks)
+    }
+
+    fn heard(&self, task: &Task, output: Output, cancel: &Cancel) -> (Output, Remarks) {
         let input = known::input(&task.name, &task.arguments, &self.hooks.project);
         let response = match task.name.as_str() {
             crate::tools::BASH => json!({"stdout": output.content, "stderr": "", "interrupted": false}),
             _ => json!({"content": output.content, "is_error": output.outcome == llm::Outcome::Failed}),
         };
         let data = json!({"tool_input": input, "tool_response": response, "tool_use_id": task.id.0});
-        let (verdict, mut remarks) = self.fire(Moment::PostToolUse, Some(task), data, cancel);
-        if let Some(other) = verdict.output {
-            output = Output { content: other, rests_on: Vec::new(), ..output };
+        let (verdict, remarks) = self.fire(Moment::PostToolUse, Some(task), data, cancel);
+        match verdict.output {
+            Some(content) => (Output { content, rests_on: Vec::new(), ..output }, remarks),
+            None => (output, remarks),
         }
-        // Before it: what the model has seen of a file is read back from the last line of a result.
-        for words in std::mem::take(&mut remarks.model) {
-            output.content = format!("{}\n\n{}", marked(&words), output.content);
-        }
-        (output, remarks)
     }
 
     /// `again`: a hook has already made this turn go on.
@@ -204,4 +226,9 @@ fn known_mode(mode: Mode) -> &'static str {
 /// Words of a hook, told apart from the user's and the tool's own.
 fn marked(words: &str) -> String {
     format!("[hook] {words}")
+}
+
+/// Before it: what the model has seen of a file is read back from the last line of a result.
+fn after(said: &[String], result: String) -> String {
+    said.iter().map(|words| marked(words)).chain([result]).collect::<Vec<_>>().join("\n\n")
 }

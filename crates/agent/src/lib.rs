@@ -7,6 +7,7 @@
 mod cli;
 mod commands;
 mod config;
+mod create;
 mod desk;
 mod errand;
 pub mod eyes;
@@ -15,6 +16,7 @@ mod gate;
 mod hooks;
 mod interrupt;
 mod keep;
+pub mod meter;
 pub mod page;
 pub mod permission;
 pub mod project;

@@ -1,5 +1,5 @@
-//! What the person ran in this project, asked of clai by its own command: its history is its own, and so is what of it may
-//! be told. Only where the settings allow it.
+//! What the person ran in this project, asked of clai by its own command: its daemon answers what is typed next, not what
+//! was; and what of a history may be told is its owner's to say. Only where the settings allow it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -36,7 +36,9 @@ impl Clai {
 
 impl Recent for Clai {
     fn last(&self, limit: usize) -> Result<Vec<Ran>, String> {
-        let job = Job::new(&self.program).args(&self.through).args(["history", "--cwd", "--json", "--limit"]);
+        let around = self.project.ancestors().any(|folder| folder.join(".git").exists());
+        let place = if around { "--repo" } else { "--cwd" };
+        let job = Job::new(&self.program).args(&self.through).args(["history", place, "--json", "--limit"]);
         let job = job.arg(limit.to_string()).envs(self.environment.iter().map(|(name, value)| (name, value)));
         let outcome = job.cwd(&self.project).deadline(PATIENCE).run().map_err(|error| error.to_string())?;
         if outcome.ended != Ended::Exited(0) {
@@ -47,11 +49,10 @@ impl Recent for Clai {
     }
 }
 
-/// A command whose end was not told counts as one that worked.
 fn read(answer: &str) -> Option<Vec<Ran>> {
     let rows: Vec<Value> = serde_json::from_str(answer).ok()?;
     let row = |row: &Value| {
-        let exit_code = row["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(0);
+        let exit_code = row["exit_code"].as_i64().and_then(|code| i32::try_from(code).ok());
         Some(Ran { command: row["cmd"].as_str()?.to_owned(), exit_code })
     };
     rows.iter().map(row).collect()
@@ -64,8 +65,9 @@ mod tests {
     #[test]
     fn an_answer_of_clai_is_read_and_anything_else_is_none() {
         let ran = read(r#"[{"cmd":"make","exit_code":2,"ts":1},{"cmd":"ls","exit_code":null}]"#).unwrap();
-        let told: Vec<(&str, i32)> = ran.iter().map(|ran| (ran.command.as_str(), ran.exit_code)).collect();
-        assert_eq!(told, [("make", 2), ("ls", 0)]);
+        let told: Vec<(&str, Option<i32>)> =
+            ran.iter().map(|ran| (ran.command.as_str(), ran.exit_code)).collect();
+        assert_eq!(told, [("make", Some(2)), ("ls", None)]);
         assert_eq!((read("{}"), read(""), read("[1]")), (None, None, None));
     }
 }

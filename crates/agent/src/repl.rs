@@ -5,9 +5,10 @@ mod line;
 mod orders;
 mod past;
 
-use kit::{Exit, Failure};
+use kit::{Exit, Failure, text};
 
 use crate::session::Session;
+use crate::voice::Shown;
 use line::{Editor, Typed};
 
 /// Runs until the person leaves. The first line says what is at hand.
@@ -15,6 +16,7 @@ pub(crate) fn run(session: &mut Session, banner: &str, history: &std::path::Path
     let mut editor = Editor::new(history, session.desk.gate.hooks.project.clone())
         .map_err(|error| Failure::new("cannot read from the terminal").because(&error))?;
     session.desk.voice.talk(banner);
+    recall(session);
     if session.history.open().is_some() {
         session.desk.voice.note("going on with the turn that was cut off");
         let done = session.resume();
@@ -54,6 +56,22 @@ pub(crate) fn run(session: &mut Session, banner: &str, history: &std::path::Path
             return Ok(Exit::Interrupted);
         }
     }
+}
+
+/// Where a conversation that goes on has got to: the last thing that was asked, and the answer.
+fn recall(session: &mut Session) {
+    /// Of the answer: a screenful.
+    const ENOUGH: usize = 2000;
+    let all = session.history.exchanges();
+    let Some(last) = all.last() else { return };
+    let count = if all.len() == 1 { "1 exchange".to_owned() } else { format!("{} exchanges", all.len()) };
+    let prompt = text::plain(text::head(last.prompt(), ENOUGH));
+    let answer = last.answer().map(|answer| text::clip(&answer, ENOUGH, "")).unwrap_or_default();
+    let voice = &mut session.desk.voice;
+    voice.note(&format!("{count} so far; the last:"));
+    voice.talk(&format!("> {prompt}\n"));
+    voice.show(&Shown::Text(&answer));
+    voice.talk("");
 }
 
 /// Says what failed; only a terminal that is gone ends the conversation.

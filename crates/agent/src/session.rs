@@ -16,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, NotKept, Which};
 use crate::undo::Restored;
 use crate::voice::Shown;
-use crate::{prompt, provider, setup};
+use crate::{meter, prompt, provider, setup};
 
 pub(crate) struct Session {
     pub(crate) desk: Desk,
@@ -77,6 +77,7 @@ impl Session {
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
         self.count_summaries();
+        meter::keep(&meter::path(&self.data), self.desk.gate.workshop.meter.take());
         if self.budget.cost.is_some() && self.total.requests > 0 && self.total.usage.cost.is_none() {
             self.desk.voice.warn("nobody says what this model costs: `--max-usd` cannot hold it");
         }
@@ -120,26 +121,22 @@ impl Session {
     /// Takes the last `count` exchanges out of the conversation, and what they did to files. Gives their prompts.
     pub(crate) fn undo(&mut self, count: usize) -> Result<(Vec<String>, Restored), Failure> {
         let all = self.history.exchanges();
-        let from = all
-            .len()
-            .checked_sub(count)
-            .and_then(|place| all.get(place))
-            .map(|exchange| exchange.id().clone());
-        let Some(from) = from else {
+        let Some(gone) =
+            all.len().checked_sub(count).and_then(|place| all.get(place..)).filter(|it| !it.is_empty())
+        else {
             return Err(Failure::new(format!("there are only {} exchanges to take back", all.len())));
         };
+        let calls = gone.iter().flat_map(Exchange::blocks).filter_map(Block::as_call);
+        let calls: BTreeSet<CallId> = calls.map(|call| call.id.clone()).collect();
+        let from = gone[0].id().clone();
         let nothing = |error: &dyn std::error::Error| Failure::new("nothing was taken back").because(error);
-        let (gone, record) = self.history.rewind(&from).map_err(|error| nothing(&error))?;
-        self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;
-        let calls =
-            gone.iter().flat_map(Exchange::blocks).filter_map(Block::as_call).map(|call| call.id.clone());
-        let calls: BTreeSet<CallId> = calls.collect();
+        // Files first: whoever dies between the two still has the exchanges, and can take them back again.
         let restored = match self.desk.gate.workshop.undo() {
-            Some(mut undo) => undo
-                .restore(&calls)
-                .map_err(|error| Failure::new("the files were not taken back").because(&error))?,
+            Some(mut undo) => undo.restore(&calls).map_err(|error| nothing(&error))?,
             None => Restored::default(),
         };
+        let (gone, record) = self.history.rewind(&from).map_err(|error| nothing(&error))?;
+        self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;
         Ok((gone.iter().map(|exchange| exchange.prompt().to_owned()).collect(), restored))
     }
 

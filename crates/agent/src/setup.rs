@@ -31,7 +31,8 @@ use crate::recall::Clai;
 use crate::sandbox::{Network, Policy, Sandbox};
 use crate::session::Session;
 use crate::toolbox::Toolbox;
-use crate::tools::{Workshop, bash, code};
+use crate::tools::code::{self, Absent};
+use crate::tools::{Workshop, bash};
 use crate::undo::Undo;
 use crate::voice::{Manner, Voice};
 use crate::{prompt, provider};
@@ -64,15 +65,20 @@ impl World {
         })
     }
 
-    /// What the agent keeps beside conversations.
+    /// See [`data`].
     pub(crate) fn data(&self) -> PathBuf {
-        self.places.data.join("scrimp/agent")
+        data(&self.places)
     }
 
     /// Output that did not fit a result.
     fn spill(&self) -> PathBuf {
         self.places.cache.join("scrimp/agent")
     }
+}
+
+/// What the agent keeps beside conversations.
+pub(crate) fn data(places: &Places) -> PathBuf {
+    places.data.join("scrimp/agent")
 }
 
 /// The way behind the wall. None if we do not know how to be run again.
@@ -157,13 +163,13 @@ fn equipped(
     };
     let guard = guard(world, talk, config)?;
     let errands = Arc::new(errands);
-    let workshop = Arc::new(workshop(world, talk, config, keep.name(), Arc::clone(&errands))?);
+    let workshop = Arc::new(workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?);
     errands.settle(&workshop, &hooks, &guard);
     let servers = servers(world, config, &workshop);
     let troubles = servers.warnings();
     warnings.extend(troubles.into_iter().map(|told| format!("the server `{}`: {}", told.plugin, told.what)));
     let tools = Toolbox::new(Arc::clone(&workshop), Some(servers), None)?;
-    Ok((Gate { hooks, workshop, guard }, tools))
+    Ok((Gate::new(hooks, workshop, guard), tools))
 }
 
 fn which(talk: &Talk) -> Which<'_> {
@@ -198,6 +204,7 @@ fn workshop(
     config: &Config,
     name: &str,
     errands: Arc<Errands>,
+    warnings: &mut Vec<String>,
 ) -> Result<Workshop, Failure> {
     let mut workshop = Workshop::new(world.project.clone(), &world.spill());
     workshop.environment = bash::environment(&world.env);
@@ -212,8 +219,11 @@ fn workshop(
     }
     workshop.undo = Some(Mutex::new(undo(&world.data(), name, world.project.root())?));
     let root = world.project.root();
-    workshop.index =
-        code::Socket::find(root, &world.places.temp, world.places.uid).map(|socket| Box::new(socket) as _);
+    match code::Socket::find(root, &world.places.temp, world.places.uid) {
+        Ok(socket) => workshop.index = Some(Box::new(socket)),
+        Err(Absent::Nobody) => {}
+        Err(Absent::Mute) => warnings.push("tldr does not answer: there is no code index".to_owned()),
+    }
     if config.recent_commands {
         let clai = Clai::find(&world.program, root.to_owned(), &world.env);
         workshop.recent = clai.map(|clai| Box::new(clai) as _);

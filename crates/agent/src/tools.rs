@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::eyes::Eyes;
+use crate::meter::Meter;
 use crate::permission::Access;
 use crate::project::Project;
 use crate::sandbox::Sandbox;
@@ -66,6 +67,8 @@ pub struct Workshop {
     pub index: Option<Box<dyn CodeIndex>>,
     pub recent: Option<Box<dyn Recent>>,
     pub subagent: Option<Arc<dyn Subagent>>,
+    /// What reads would have cost, and what they did.
+    pub meter: Meter,
     spilled: AtomicU64,
 }
 
@@ -106,6 +109,7 @@ impl Workshop {
             index: None,
             recent: None,
             subagent: None,
+            meter: Meter::default(),
             spilled: AtomicU64::new(0),
         }
     }

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -21,6 +21,7 @@ use store::Durability;
 use store::blobs::{BlobError, Blobs, Digest};
 use store::journal::{self, Journal, JournalError};
 
+use crate::create::{For, create};
 use crate::project::plainly;
 use snapshot::{Kept, Snapshot};
 
@@ -57,6 +58,8 @@ pub struct Restored {
     pub not: Vec<(PathBuf, String)>,
     /// Commands ran among what was taken back: what they did elsewhere stays.
     pub commands: bool,
+    /// Commands of which nobody knows what they did: we died before we could look.
+    pub unknown: usize,
 }
 
 /// A change of one file, one line of the journal.
@@ -67,6 +70,20 @@ struct Entry {
     by: By,
     before: State,
     after: State,
+}
+
+/// That a command ran, another line of the journal. One that began and never ended died with us.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Mark {
+    call: CallId,
+    command: Phase,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Phase {
+    Began,
+    Ended,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,13 +132,15 @@ impl Undo {
 
     /// Keeps what a command may change. The first time that is every file; later, those that changed. The first time
     /// memories that nobody will want again are removed, too.
-    pub fn before_command(&mut self, cancel: &Cancel) {
+    pub fn before_command(&mut self, call: &CallId, cancel: &Cancel) {
         if self.snapshot.is_empty() {
             let folder = self.path.parent().unwrap_or(&self.path);
             // What cannot be removed now can be another time.
             let _ = tidy(folder, SystemTime::now(), MONTH);
         }
         self.snapshot.refresh(&self.blobs, cancel);
+        // Where nothing can be written down, the changes cannot either, and that is told after the command.
+        let _ = self.write(&Mark { call: call.clone(), command: Phase::Began });
     }
 
     /// Finds out what a command changed.
@@ -135,22 +154,34 @@ impl Undo {
             after: after.clone(),
         };
         // A change that cannot be written down cannot be taken back; the command has run all the same.
-        changes.iter().filter(|change| self.write(&entry(change)).is_ok()).count()
+        let written = changes.iter().filter(|change| self.write(&entry(change)).is_ok()).count();
+        if written == changes.len() {
+            let _ = self.write(&Mark { call: call.clone(), command: Phase::Ended });
+        }
+        written
     }
 
-    /// Takes back what these calls did to files, the last first. A file that is not as the agent left it stays.
+    /// Takes back what these calls did to files, the last first. A file that is not as the agent left it stays. Can be
+    /// done again: what is as it was stays so.
     pub fn restore(&mut self, calls: &BTreeSet<CallId>) -> Result<Restored, UndoError> {
         let mut entries: Vec<Entry> = Vec::new();
-        for line in journal::lines(&self.path, 0)? {
-            // A line of another version of ours is not ours to judge.
-            let line = line.map_err(JournalError::from)?;
-            entries.extend(
-                serde_json::from_slice::<Entry>(&line.bytes).ok().filter(|entry| calls.contains(&entry.call)),
-            );
-        }
         let mut restored = Restored::default();
+        for line in journal::lines(&self.path, 0)? {
+            let line = line.map_err(JournalError::from)?;
+            if let Ok(entry) = serde_json::from_slice::<Entry>(&line.bytes) {
+                entries.extend(Some(entry).filter(|entry| calls.contains(&entry.call)));
+            } else if let Ok(mark) = serde_json::from_slice::<Mark>(&line.bytes)
+                && calls.contains(&mark.call)
+            {
+                restored.commands = true;
+                restored.unknown = match mark.command {
+                    Phase::Began => restored.unknown + 1,
+                    Phase::Ended => restored.unknown.saturating_sub(1),
+                };
+            }
+            // A line of another version of ours is not ours to judge.
+        }
         for entry in entries.into_iter().rev() {
-            restored.commands |= entry.by == By::Command;
             let path = entry.path.path();
             match self.take_back(&path, &entry) {
                 Ok(Back::Done) if !restored.restored.contains(&path) => restored.restored.push(path),
@@ -202,8 +233,8 @@ impl Undo {
         }
     }
 
-    fn write(&mut self, entry: &Entry) -> Result<(), UndoError> {
-        self.journal.append(&serde_json::to_vec(entry)?)?;
+    fn write(&mut self, line: &impl Serialize) -> Result<(), UndoError> {
+        self.journal.append(&serde_json::to_vec(line)?)?;
         Ok(())
     }
 }
@@ -294,13 +325,9 @@ fn same(one: &State, other: &State) -> bool {
 }
 
 fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Box<dyn std::error::Error>> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
     if path.symlink_metadata().is_err() {
-        fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        return Ok(create(path, bytes, For::Mode(mode))?);
     }
     store::replace(path, bytes, Durability::Cached)?;
-    fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))?;
-    Ok(())
+    Ok(fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))?)
 }

@@ -4,6 +4,7 @@
 
 mod json;
 mod lines;
+mod live;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -15,6 +16,7 @@ use kit::{Exit, Failure, Form, Page, text};
 use llm::{CallId, Outcome, Stop, ToolResult, Usage};
 
 pub(crate) use lines::{diff, spent, summary};
+use live::Live;
 
 /// Something to be seen.
 #[derive(Debug)]
@@ -83,6 +85,8 @@ pub(crate) struct Voice {
     said: bool,
     /// The call that was started last, with the line that tells of it until it is shown.
     started: Option<(CallId, Option<String>)>,
+    /// What it has shown so far.
+    live: Live,
     /// The attempt whose countdown was begun.
     counting: u32,
     /// A sign of life stands where the next line will.
@@ -108,6 +112,7 @@ impl Voice {
             open: false,
             said: false,
             started: None,
+            live: Live::default(),
             counting: 0,
             waiting: false,
             lost: None,
@@ -210,7 +215,8 @@ impl Voice {
             }
             Shown::Ended { spent, .. } => {
                 self.end_words();
-                if self.verbose || matches!(self.manner, Manner::Screen(_)) {
+                let told = self.verbose || matches!(self.manner, Manner::Screen(_));
+                if told && spent.requests > 0 {
                     let line = self.dim(&lines::spent(spent));
                     self.line(&format!(" {line}"));
                 }
@@ -268,7 +274,16 @@ impl Voice {
             return;
         }
         self.name_started();
-        for line in text::plain_lines(words).lines() {
+        let lines = match self.verbose {
+            true => text::plain_lines(words).lines().map(str::to_owned).collect(),
+            false => self.live.push(words),
+        };
+        self.below(&lines);
+    }
+
+    /// Lines of a tool, below its name.
+    fn below(&mut self, lines: &[String]) {
+        for line in lines {
             let line = self.dim(&format!("    {line}"));
             self.line(&line);
         }
@@ -283,10 +298,12 @@ impl Voice {
     }
 
     fn returned(&mut self, task: &Task, result: &ToolResult) {
+        let last = std::mem::take(&mut self.live).finish();
+        self.below(&last);
         let told = lines::result(result);
-        // Work that was watched has its name above it already.
+        // Work that was watched has its name above it already, and its output.
         match self.started.take_if(|(id, line)| *id == task.id && line.is_none()) {
-            Some(_) => self.line(&format!("    {told}")),
+            Some(_) => self.line(&format!("    {}", lines::ending(result))),
             None if result.outcome == Outcome::Failed => self.line(&format!("{} {told}", summary(task))),
             // What went well matters less than what is said.
             None => {
@@ -303,7 +320,9 @@ impl Voice {
     fn line(&mut self, line: &str) {
         self.close_line();
         self.stop_waiting();
-        self.say(&format!("{line}\n"));
+        // Keys that were pressed while nobody read them stand there: `^C` most of all.
+        let clean = if self.page().is_some_and(|page| page.colour) { "\r\x1b[K" } else { "" };
+        self.say(&format!("{clean}{line}\n"));
     }
 
     fn dim(&self, words: &str) -> String {

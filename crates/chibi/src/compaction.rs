@@ -9,7 +9,7 @@ use llm::{Cache, Message, Options, Request};
 use crate::ask::ask;
 use crate::context::{Context, Document, Prompt};
 use crate::failure;
-use crate::hooks::Event;
+use crate::hooks::{Blocked, Event};
 use crate::run::Run;
 use crate::turn::{Stage, account};
 
@@ -52,7 +52,9 @@ pub(crate) fn rolling(
         non_system_count: messages(context),
         summary: history.summary(),
     };
-    run.fire(&event, &name);
+    if let Some(blocked) = run.fire(&event, &name).forbidden() {
+        return Err(forbidden(run, &blocked));
+    }
     let wanted = ((count as f64 * stage.config.drop_percent / 100.0).round() as usize).max(1);
     let goals = document(context, Document::Goals)?;
     let todos = document(context, Document::Todos)?;
@@ -92,10 +94,10 @@ pub(crate) fn full(
     }
     let before = messages(context);
     let summary = history.summary().to_owned();
-    run.fire(
-        &Event::PreCompact { context_name: name.as_str(), message_count: before, summary: &summary },
-        &name,
-    );
+    let event = Event::PreCompact { context_name: name.as_str(), message_count: before, summary: &summary };
+    if let Some(blocked) = run.fire(&event, &name).forbidden() {
+        return Err(forbidden(run, &blocked));
+    }
     let instructions = prompt_file(run, Prompt::Compaction, SUMMARISE)?;
     let told = format!("Please summarize this conversation:\n\n{}", compact::transcript(history, &free));
     let summary = question(run, context, stage, &instructions, told)?;
@@ -149,6 +151,13 @@ fn question(
         account(run, context.name(), &stage.reached.model, usage);
     }
     Ok(reply.text())
+}
+
+fn forbidden(run: &Run, blocked: &Blocked) -> Failure {
+    match run.cancel.is_cancelled() {
+        true => failure::interrupted(),
+        false => Failure::new(format!("the conversation was not compacted: {}", blocked.message)),
+    }
 }
 
 fn uncompacted(error: &dyn std::error::Error) -> Failure {

@@ -282,6 +282,23 @@ mod tests {
     }
 
     #[test]
+    fn rows_of_plugins_and_servers_are_looked_at_like_everything_else() {
+        let wrong = |config: &str| layers("", config, "", &[]).unwrap_err().to_string();
+        let protocol = wrong("[plugins.'a.py']\nprotocol = 'environment'\n");
+        assert!(
+            protocol.ends_with("config.toml`: `plugins.a.py.protocol` must be one of env, stdin"),
+            "{protocol}"
+        );
+        assert!(wrong("[plugins.a]\nenv = 'TOKEN'\n").ends_with("`plugins.a.env` must be a list of texts"));
+        assert!(wrong("[servers.s]\ntimeout = -1\n").ends_with("`servers.s.timeout` must be a whole number"));
+        let odd = "[plugins.a]\nenvs = []\n[servers.s]\ncommand = 'x'\nset = {A = 'b'}\nport = 3\n";
+        let said = layers("", odd, "", &[]).unwrap().unknown();
+        assert!(said[0].ends_with("unknown key `plugins.a.envs`; did you mean `env`?"), "{said:?}");
+        assert!(said[1].ends_with("unknown key `servers.s.port`"), "{said:?}");
+        assert_eq!(said.len(), 2);
+    }
+
+    #[test]
     fn structured_answers_and_tools_are_chosen_as_in_the_file() {
         let config = Config::of(
             &layers(

@@ -43,4 +43,5 @@ pub use open::Context;
 pub use reader::Reader;
 pub use state::State;
 pub use transcript::{Filters, Policy};
+pub(crate) use window::pins;
 pub use words::Query;

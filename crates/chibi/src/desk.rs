@@ -1,6 +1,6 @@
 //! Where the effects of the built-in tools go: the context that is held, the inboxes of others, the plugins that listen.
 
-use crate::context::{self, Context, Filters, Prompt, Query};
+use crate::context::{self, Context, Prompt, Query};
 use crate::hooks::{Event, Fired};
 use crate::moment::Moment;
 use crate::run::Run;
@@ -31,7 +31,7 @@ impl tools::Desk for Desk<'_> {
     }
 
     fn search(&mut self, query: &str, most: usize) -> Result<Vec<Hit>, Refused> {
-        let found = self.context.reader().search(&Query::new(query), most, Filters::Consult);
+        let found = self.context.search(&Query::new(query), most);
         let found = found.map_err(|error| Refused(format!("cannot search: {error}")))?;
         let offset = self.run.offset();
         let hit = |entry: context::Entry| Hit {

@@ -70,10 +70,14 @@ pub(crate) fn of_end(end: &End) -> Option<Failure> {
     Some(failure.exit_with(end.exit()))
 }
 
+pub(crate) fn interrupted() -> Failure {
+    Failure::new("interrupted").exit_with(Exit::Interrupted)
+}
+
 pub(crate) fn of_model(error: &Error) -> Failure {
     let failure = Failure::new("no answer").because(error).exit_with(Exit::Provider);
     match (error, error.complaint().map(|complaint| complaint.kind)) {
-        (Error::Cancelled, _) => Failure::new("interrupted").exit_with(Exit::Interrupted),
+        (Error::Cancelled, _) => interrupted(),
         (_, Some(Kind::Auth)) => {
             failure.hint("check `api_key`; `chibi -n base_url -v` tells whom it goes to")
         }
@@ -82,8 +86,10 @@ pub(crate) fn of_model(error: &Error) -> Failure {
         (_, Some(Kind::ContextTooLong)) => failure.hint("`chibi -z` makes room"),
         (_, Some(Kind::NotFound)) => failure.hint("check `model` and `base_url`: `chibi -n model -v`"),
         (Error::Network { .. }, _) => failure.hint("is the server running, and `base_url` right?"),
-        (Error::Script(_), _) => failure,
-        (Error::Idle(_) | Error::Dropped, _) => failure.hint("say it again: nothing of it was kept"),
-        _ => failure,
+        (Error::Script(_), _) | (_, Some(Kind::Refused)) => failure,
+        (Error::Idle(_) | Error::Dropped, _) | (_, Some(Kind::Server)) => {
+            failure.hint("say it again: nothing of it was kept")
+        }
+        _ => failure.hint("`--debug all` writes down what is sent and told"),
     }
 }

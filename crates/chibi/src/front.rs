@@ -1,5 +1,7 @@
 //! What the front door needs to know of chibi: its commands, its stop of the tour, its findings, its files and variables.
 
+use std::time::{Duration, Instant};
+
 use kit::doctor::Check;
 use kit::places::{Entry, Variable};
 use kit::{Failure, Invocation, Places, savings};
@@ -7,9 +9,10 @@ use llm::provider::{self, Target};
 
 use crate::cli::help;
 use crate::config::Layers;
-use crate::context::{ChibiHome, Ids, State};
+use crate::context::{ChibiHome, ContextName, Ids, Reader, State};
+use crate::ground;
 use crate::input::Asked;
-use crate::plugins::{self, Ground, Limits, Plugins};
+use crate::plugins::{Ground, Plugins};
 use crate::run::home as home_of;
 
 pub use crate::commands::run;
@@ -17,6 +20,9 @@ pub use crate::tour::stop as tour;
 
 pub const NAME: &str = "chibi";
 pub const ABOUT: &str = help::ABOUT;
+
+/// A doctor who reads for longer than this keeps the patient waiting.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 pub fn command() -> clap::Command {
     help::command()
@@ -36,8 +42,9 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
         Ok(layers) => {
             let mut checks = vec![model(&layers, invocation, places, &spoken)];
             checks.extend(layers.unknown().into_iter().map(|line| Check::warn(NAME, line)));
-            checks.push(contexts(&home));
-            checks.push(loaded(&home, invocation, &spoken));
+            checks.extend(contexts(&home));
+            let ground = ground::at(&home, &invocation.cwd, &invocation.env, &layers);
+            checks.push(loaded(ground, &spoken));
             checks
         }
     }
@@ -69,28 +76,40 @@ fn model(layers: &Layers, invocation: &Invocation, places: &Places, spoken: &str
     }
 }
 
-fn contexts(home: &ChibiHome) -> Check {
+fn contexts(home: &ChibiHome) -> Vec<Check> {
     match (home.list(), State::load(home)) {
-        (Ok(listed), Ok((state, None))) => {
-            Check::ok(NAME, format!("{} contexts, now in `{}`", listed.len(), state.current_context.as_str()))
+        (Ok(listed), Ok((state, note))) => {
+            let found = format!("{} contexts, now in `{}`", listed.len(), state.current_context.as_str());
+            let mut checks =
+                vec![note.map_or_else(|| Check::ok(NAME, found), |note| Check::warn(NAME, note))];
+            let until = Instant::now() + PATIENCE;
+            let names = listed.into_iter().map(|context| context.name);
+            checks.extend(names.filter_map(|name| transcript(home, &name, until)));
+            checks
         }
-        (Ok(_), Ok((_, Some(note)))) => Check::warn(NAME, note),
         (Err(error), _) | (_, Err(error)) => {
             let check = Check::fail(NAME, error.to_string());
-            error.hint().into_iter().fold(check, Check::hint)
+            vec![error.hint().into_iter().fold(check, Check::hint)]
         }
     }
 }
 
-fn loaded(home: &ChibiHome, invocation: &Invocation, spoken: &str) -> Check {
-    let ground = Ground {
-        home: home.root().to_owned(),
-        cwd: invocation.cwd.clone(),
-        env: invocation.env.clone(),
-        secrets: plugins::Secrets::default(),
-        limits: Limits::default(),
-        settings: std::collections::BTreeMap::new(),
-    };
+/// What is wrong with what was said in a context. Nothing is, if time is up before it was read.
+fn transcript(home: &ChibiHome, name: &ContextName, until: Instant) -> Option<Check> {
+    match Reader::open(home, name).and_then(|reader| reader.faults(until)) {
+        Ok(faults) => {
+            let more = match faults.len() {
+                0 | 1 => String::new(),
+                count => format!(" (and {} more)", count - 1),
+            };
+            let first = faults.into_iter().next()?;
+            Some(Check::warn(NAME, format!("`{}`: {first}{more}; the rest is used", name.as_str())))
+        }
+        Err(error) => Some(Check::fail(NAME, format!("`{}`: {error}", name.as_str()))),
+    }
+}
+
+fn loaded(ground: Ground, spoken: &str) -> Check {
     let plugins = Plugins::load(ground);
     let count = plugins.specs().len();
     match plugins.warnings().first() {

@@ -1,21 +1,28 @@
 //! What plugins stand on in this run: where they are, what they may see, how long they may take. Made of the settings.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
+use kit::invocation::Environment;
 use llm::Key;
 use toml::Value;
 
 use crate::config::Layers;
+use crate::context::ChibiHome;
 use crate::plugins::{Ground, Kept, Limits, Protocol, Secrets, Setting};
 use crate::run::Run;
 use crate::servers;
 
 pub(crate) fn of(run: &Run, layers: &Layers) -> Ground {
+    at(&run.home, &run.cwd, &run.env, layers)
+}
+
+pub(crate) fn at(home: &ChibiHome, cwd: &Path, env: &Environment, layers: &Layers) -> Ground {
     Ground {
-        home: run.home.root().to_owned(),
-        cwd: run.cwd.clone(),
-        env: run.env.clone(),
+        home: home.root().to_owned(),
+        cwd: cwd.to_owned(),
+        env: env.clone(),
         secrets: secrets(layers),
         limits: Limits::default(),
         settings: settings(layers),
@@ -58,7 +65,7 @@ fn settings(layers: &Layers) -> BTreeMap<String, Setting> {
             timeout: seconds(&row),
             protocol: match row.get("protocol").and_then(Value::as_str) {
                 Some("stdin") => Some(Protocol::Stdin),
-                Some("environment") => Some(Protocol::Environment),
+                Some("env") => Some(Protocol::Environment),
                 _ => None,
             },
             schema: match row.get("cache_schema").and_then(Value::as_bool) {

@@ -23,6 +23,8 @@ mod compaction;
 mod contexts;
 #[path = "chibi/crash.rs"]
 mod crash;
+#[path = "chibi/doctor.rs"]
+mod doctor;
 #[path = "chibi/errors.rs"]
 mod errors;
 #[path = "chibi/flags.rs"]

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chibi::plugins::{Ground, Limits, Secrets};
 use chibi::servers::{Servers, Setting, check};
@@ -218,10 +218,9 @@ fn a_server_that_hangs_costs_its_time_once_and_a_check_asks_again() {
     let expected = "good: server, tools good__one\n\
         stuck: skipped: it did not say in time what it offers; not tried again until its settings change\n";
     assert_eq!(bench.load().to_string(), expected);
+    // Longer than any test may take.
     bench.patience(600_000);
-    let started = Instant::now();
     assert_eq!(bench.load().to_string(), expected);
-    assert!(started.elapsed() < Duration::from_secs(60));
     assert_eq!(bench.load().warnings().len(), 1);
     bench.home.write("ready", "");
     let checked = check(&bench.ground, "stuck", &bench.settings["stuck"]);
@@ -268,7 +267,8 @@ fn a_server_that_dies_in_a_call_is_a_tool_error_and_the_next_call_starts_it_agai
 fn a_server_that_hangs_in_a_call_is_a_tool_error_and_is_killed() {
     let mut bench = Bench::with(&[("a", "one")]);
     bench.load();
-    bench.settings.get_mut("a").unwrap().timeout = Some(Duration::from_millis(1_500));
+    // A busy machine needs some of it to start the server.
+    bench.settings.get_mut("a").unwrap().timeout = Some(Duration::from_secs(8));
     let servers = bench.load();
     let told = failed(&servers, "a__one", json!({"do": "hang"}));
     assert_eq!(told, "`a__one` failed: the server did not answer in time");

@@ -15,8 +15,10 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use clai::import::{self, Source};
+use clai::tasks::Discovery;
 use serde_json::{Value, json};
-use testkit::measure::Table;
+use testkit::measure::{Table, cost};
 use testkit::{Home, PATIENCE, Random, bin, until};
 
 const SIZES: [u64; 3] = [10_000, 100_000, 1_000_000];
@@ -81,7 +83,33 @@ fn main() {
         );
     }
     daemon.stop();
+    let rate = lines_read_per_second(&home);
+    println!("a history of zsh is read at {rate:.0} lines/s of processor time");
+    table.note("import, lines per second of processor time", rate);
+    let again = tasks_again(&home);
+    println!("the tasks of a project that has not changed: {again:.0} µs");
+    table.note("tasks of an unchanged project, µs", again);
     table.print();
+}
+
+fn tasks_again(home: &Home) -> f64 {
+    let soon = || Instant::now() + PATIENCE;
+    let project = home.path().join("src/p0");
+    let mut discovery = Discovery::default();
+    assert!(!discovery.look(&project, soon()).tasks.is_empty());
+    cost(1000, || drop(discovery.look(&project, soon()))).cpu / 1e3
+}
+
+fn lines_read_per_second(home: &Home) -> f64 {
+    const LINES: u64 = 250_000;
+    let line =
+        |n: u64| format!(": {}:0;git commit -m 'change {n}' \\\n  --verbose\n", 1_600_000_000 + n * 60);
+    let file = home.write("history", (0..LINES).map(line).collect::<String>());
+    let cost = cost(1, || {
+        let history = import::open(Source::Zsh, &file).expect("it was just written");
+        assert_eq!(history.count() as u64, LINES);
+    });
+    LINES as f64 * 1e9 / cost.cpu
 }
 
 fn micros(time: Duration) -> String {

@@ -196,22 +196,18 @@ fn lines_without_times_come_before_the_time_of_their_file() {
     }
 }
 
-/// Prints its rate, which `--no-capture` shows; fails only below the promise, which holds even without optimisation.
+/// How fast is measured by `cargo xtask bench clai`.
 #[test]
-fn fifty_thousand_lines_a_second_are_imported() {
+fn of_a_long_history_no_line_is_lost() {
     let home = Home::new();
     let file = home.path().join("history");
     let mut out = BufWriter::new(File::create(&file).unwrap());
-    const LINES: u64 = 250_000;
+    const LINES: u64 = 50_000;
     for index in 0..LINES {
         writeln!(out, ": {}:0;git commit -m 'change {index}' \\\n  --verbose", 1_600_000_000 + index * 60)
             .unwrap();
     }
     drop(out);
-    let started = std::time::Instant::now();
     let history = import::open(Source::Zsh, &file).unwrap();
     assert_eq!(history.map(Result::unwrap).count() as u64, LINES);
-    let rate = LINES as f64 / started.elapsed().as_secs_f64();
-    println!("{rate:.0} lines/s");
-    assert!(rate >= 50_000.0, "{rate} lines/s");
 }

@@ -281,6 +281,9 @@ fn anything() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    // A whole engine learns in each.
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
     #[test]
     fn every_answer_keeps_its_promises(
         lines in prop::collection::vec((anything(), prop::option::of(0..4_i32), any::<i64>()), 0..30),

@@ -100,6 +100,21 @@ proptest! {
     }
 
     #[test]
+    fn bytes_that_are_no_weights_are_none(mut bytes in prop::collection::vec(any::<u8>(), 0..500), cut in any::<prop::sample::Index>()) {
+        prop_assert_eq!(Weights::from_bytes(&bytes), None);
+        let whole = Weights::default().to_bytes();
+        prop_assert_eq!(Weights::from_bytes(&whole), Some(Weights::default()));
+        prop_assert_eq!(Weights::from_bytes(&whole[..cut.index(whole.len())]), None);
+        bytes.splice(0..0, whole);
+        prop_assert_eq!(Weights::from_bytes(&bytes).is_some(), bytes.len() == Weights::default().to_bytes().len());
+    }
+}
+
+proptest! {
+    // Whole engines learn in each of these: some seconds for so many without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
     fn what_is_learned_does_not_depend_on_what_was_asked_between(commands in commands()) {
         let (mut asked, mut rebuilt) = (Engine::new(Scorer::Blend), Engine::new(Scorer::Blend));
         for ran in &commands {
@@ -130,16 +145,6 @@ proptest! {
             after.learn(ran);
         }
         prop_assert_eq!(before.learned_weights(), after.learned_weights());
-    }
-
-    #[test]
-    fn bytes_that_are_no_weights_are_none(mut bytes in prop::collection::vec(any::<u8>(), 0..500), cut in any::<prop::sample::Index>()) {
-        prop_assert_eq!(Weights::from_bytes(&bytes), None);
-        let whole = Weights::default().to_bytes();
-        prop_assert_eq!(Weights::from_bytes(&whole), Some(Weights::default()));
-        prop_assert_eq!(Weights::from_bytes(&whole[..cut.index(whole.len())]), None);
-        bytes.splice(0..0, whole);
-        prop_assert_eq!(Weights::from_bytes(&bytes).is_some(), bytes.len() == Weights::default().to_bytes().len());
     }
 
     #[test]

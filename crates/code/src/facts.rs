@@ -2,11 +2,11 @@
 //! Compact, and with no trace of the syntax tree; it knows nothing of other files, so it can be kept by content hash.
 
 mod annotation;
-mod digest;
 mod imports;
 mod lower;
 mod names;
 mod pack;
+mod surface;
 
 use std::borrow::Cow;
 
@@ -14,6 +14,7 @@ use crate::language::Language;
 use crate::parse;
 
 pub use pack::FORMAT;
+pub(crate) use surface::{Facet, Moves, differences};
 
 /// A text in the file's own table of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,8 +59,6 @@ pub struct Facts {
     pub(crate) mentions: Vec<Sym>,
     /// What the file says it exports, where a language has a list for it.
     pub(crate) exports: Option<Vec<Sym>>,
-    /// A hash of all that other files can see of this one.
-    pub exported_digest: u64,
 }
 
 /// What kind of thing a definition is.

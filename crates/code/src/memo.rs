@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::graph::Graph;
-use crate::project::{FileId, Files};
-use crate::resolve::{self, Resolution};
+use crate::project::{Changes, FileId, Files};
+use crate::resolve::{self, Reads, Resolution};
 
 /// What the memo did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -54,7 +54,32 @@ pub struct Memo {
 struct Cell {
     facts: Arc<Facts>,
     resolution: Arc<Resolution>,
+    reads: Reads,
     digest: u64,
+    stale: bool,
+}
+
+impl Cell {
+    fn new(files: &Files, id: FileId) -> Self {
+        let (resolution, reads) = resolve::traced(files, id);
+        let facts = Arc::clone(&files.entry(id).expect("it was resolved").facts);
+        let digest = resolve::digest(&resolution, &facts);
+        Self { facts, resolution: Arc::new(resolution), reads, digest, stale: false }
+    }
+
+    /// Is stale from now on if something it stands on changed; else follows those that only went to another place.
+    fn meet(&mut self, id: FileId, files: &Files, changes: &Changes) {
+        let facts = &files.entry(id).expect("others were dropped").facts;
+        self.stale |= !Arc::ptr_eq(&self.facts, facts) || self.reads.meet(changes);
+        if self.stale {
+            return;
+        }
+        for (file, moves) in changes.moves.iter().filter(|(file, _)| self.reads.know(*file)) {
+            let resolution = Arc::make_mut(&mut self.resolution);
+            resolution.follow(*file, moves, files.facts(*file));
+            self.digest = resolve::digest(resolution, &self.facts);
+        }
+    }
 }
 
 /// An answer and what it was true for.
@@ -125,11 +150,18 @@ impl Memo {
         }
         self.facts_revision += 1;
         self.dirty = true;
-        for (path, _) in &real {
+        let paths: Vec<Arc<str>> = real.iter().map(|(path, _)| Arc::clone(path)).collect();
+        for path in &paths {
             self.note("changed", path);
             self.revisions.insert(Arc::clone(path), self.facts_revision);
         }
-        self.files = Arc::new(self.files.with(real));
+        let files = Arc::new(self.files.with(real));
+        if !self.cells.is_empty() {
+            let changes = Changes::between(&self.files, &files, &paths);
+            self.cells.retain(|id, _| files.entry(*id).is_some());
+            self.cells.par_iter_mut().for_each(|(id, cell)| cell.meet(*id, &files, &changes));
+        }
+        self.files = files;
     }
 
     /// The state now, with everything that changed worked out again.
@@ -228,37 +260,26 @@ impl Memo {
 
     /// Works out again what the uses of a file mean, where something they stand on changed.
     fn resolve(&mut self) {
-        let ids: Vec<FileId> = self.files.each().map(|(id, _)| id).collect();
-        self.cells.retain(|id, _| self.files.entry(*id).is_some());
-        let mut stale = Vec::new();
-        for id in ids {
-            let entry = self.files.entry(id).expect("listed");
+        let mut wanted = Vec::new();
+        for (id, _) in self.files.each() {
             match self.cells.get(&id) {
-                Some(cell)
-                    if Arc::ptr_eq(&cell.facts, &entry.facts)
-                        && cell.resolution.reads.hold(&self.files, id) =>
-                {
-                    self.counters.hits += 1;
-                }
+                Some(cell) if !cell.stale => self.counters.hits += 1,
                 Some(_) => {
                     self.counters.invalidations += 1;
                     self.counters.recomputations += 1;
-                    stale.push(id);
+                    wanted.push(id);
                 }
                 None => {
                     self.counters.misses += 1;
-                    stale.push(id);
+                    wanted.push(id);
                 }
             }
         }
-        let files = &self.files;
-        let fresh: Vec<_> = stale.par_iter().map(|id| (*id, resolve::resolve(files, *id))).collect();
-        for (id, resolution) in fresh {
-            let entry = self.files.entry(id).expect("listed");
-            let (facts, path) = (Arc::clone(&entry.facts), Arc::clone(&entry.path));
-            self.note("resolved", &path);
-            let digest = resolve::digest(&resolution, &facts);
-            self.cells.insert(id, Cell { facts, resolution: Arc::new(resolution), digest });
+        let files = Arc::clone(&self.files);
+        let fresh: Vec<_> = wanted.par_iter().map(|id| (*id, Cell::new(&files, *id))).collect();
+        for (id, cell) in fresh {
+            self.note("resolved", files.path(id));
+            self.cells.insert(id, cell);
         }
         let parts = self.cells.iter().map(|(id, cell)| (*id, Arc::clone(&cell.resolution), cell.digest));
         self.graph = self.graph.next(parts);

@@ -1,6 +1,7 @@
 //! The files of a project, side by side: who is which module, and who defines which name. A snapshot: questions are
 //! asked of one that does not change, and an edit makes another that shares all that stayed the same.
 
+mod changes;
 mod index;
 mod modules;
 
@@ -9,7 +10,8 @@ use std::sync::Arc;
 use crate::facts::{DefId, Facts};
 use crate::language::Language;
 
-pub(crate) use index::{Family, Index};
+pub(crate) use changes::{Changes, Lookup};
+pub(crate) use index::{Family, Index, NameKey};
 pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
 
 pub(crate) fn family(language: Language) -> Family {
@@ -121,11 +123,6 @@ impl Files {
 
     pub(crate) fn index(&self) -> &Index {
         &self.index
-    }
-
-    /// A number for what the set of files is, apart from what they say.
-    pub(crate) fn layout(&self) -> u64 {
-        self.modules.layout
     }
 
     fn number(&mut self, path: &Arc<str>) -> FileId {

@@ -18,6 +18,12 @@ impl Quick {
     }
 }
 
+/// Half of a hash, made of all of it.
+pub(crate) fn fold(hash: u64) -> u32 {
+    let [a, b, c, d, e, f, g, h] = hash.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d]) ^ u32::from_le_bytes([e, f, g, h])
+}
+
 impl Hasher for Quick {
     fn write(&mut self, bytes: &[u8]) {
         let mut words = bytes.chunks_exact(8);

@@ -5,8 +5,10 @@ mod call;
 mod infer;
 mod lookup;
 mod member;
+mod modules;
 mod reach;
 mod read;
+mod trail;
 mod typed;
 mod value;
 mod words;
@@ -17,10 +19,13 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::facts::{DefId, Expr, ExprId, Facts, SiteKind};
-use crate::project::{FileId, Files, Place};
-use crate::quick::{Quick, QuickMap, QuickSet};
+use crate::facts::{DefId, Expr, ExprId, Facts, Moves, SiteKind};
+use crate::project::{FileId, Files, NameKey, Place};
+use crate::quick::{Quick, QuickMap};
 
+use trail::{Trail, View};
+
+pub(crate) use trail::Reads;
 pub(crate) use value::Value;
 
 /// How a caller uses what it calls.
@@ -66,41 +71,39 @@ pub struct Unresolved {
 }
 
 /// What one file's uses mean.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Resolution {
     /// By caller, line and target; none twice.
     pub edges: Vec<Edge>,
     pub unresolved: Vec<Unresolved>,
-    pub(crate) reads: Reads,
 }
 
-/// What a resolution has looked at.
-#[derive(Debug, Default)]
-pub(crate) struct Reads {
-    /// Files and the digest of what they showed.
-    files: Vec<(FileId, u64)>,
-    /// Names and the digest of who defined them.
-    names: Vec<(Box<str>, u64)>,
-    layout: u64,
-}
-
-impl Reads {
-    /// Whether all of it is still the same.
-    pub(crate) fn hold(&self, files: &Files, home: FileId) -> bool {
-        let family = files.entry(home).map(|entry| crate::project::family(entry.facts.language));
-        self.layout == files.layout()
-            && self.files.iter().all(|(id, digest)| {
-                files.entry(*id).is_some_and(|entry| entry.facts.exported_digest == *digest)
-            })
-            && family.is_some_and(|family| {
-                self.names.iter().all(|(name, digest)| files.index().digest(family, name) == *digest)
-            })
+impl Resolution {
+    /// Finds the definitions of an edited file where they are now. Those that are gone were looked at, and whoever looked
+    /// at them is resolved anew.
+    pub(crate) fn follow(&mut self, file: FileId, moves: &Moves, facts: &Facts) {
+        for edge in &mut self.edges {
+            for place in [&mut edge.from, &mut edge.to].into_iter().filter(|place| place.file == file) {
+                place.def = moves.of(place.def).unwrap_or(place.def);
+            }
+            // The one kind of edge that starts in another file than its own: what a decorator there puts around.
+            if edge.from.file == file {
+                edge.line = facts.def(edge.from.def).wraps.unwrap_or(edge.line);
+            }
+        }
+        self.edges.sort_unstable();
     }
 }
 
 /// What all uses in a file mean.
 pub fn resolve(files: &Files, home: FileId) -> Resolution {
-    let mut resolver = Resolver::new(files, home);
+    traced(files, home).0
+}
+
+/// What all uses in a file mean, and what was looked at to find it out.
+pub(crate) fn traced(files: &Files, home: FileId) -> (Resolution, Reads) {
+    let trail = Trail::default();
+    let mut resolver = Resolver::new(files, home, &trail);
     let facts = files.facts(home);
     let mut out = Resolution::default();
     for site in &facts.sites {
@@ -118,8 +121,9 @@ pub fn resolve(files: &Files, home: FileId) -> Resolution {
     out.edges.dedup_by_key(|edge| (edge.from, edge.line, edge.to, edge.kind));
     out.unresolved.sort_unstable();
     out.unresolved.dedup();
-    out.reads = resolver.reads();
-    out
+    out.edges.shrink_to_fit();
+    out.unresolved.shrink_to_fit();
+    (out, trail.reads(files))
 }
 
 /// Values of expressions are asked for over and over; lists of them are shared.
@@ -136,65 +140,41 @@ pub(crate) struct Resolver<'f> {
     lines: QuickMap<Place, Rc<[Place]>>,
     /// Names of modules, by file and name.
     given: QuickMap<(FileId, Box<str>), Values>,
-    touched: QuickSet<FileId>,
-    asked: QuickSet<Box<str>>,
+    trail: &'f Trail,
     none: Values,
     /// How many more inferences this file may cost: a file made to be slow gives fewer edges instead.
     budget: u32,
 }
 
 impl<'f> Resolver<'f> {
-    fn new(files: &'f Files, home: FileId) -> Self {
+    fn new(files: &'f Files, home: FileId, trail: &'f Trail) -> Self {
         Self {
             files,
             home,
             known: QuickMap::default(),
             lines: QuickMap::default(),
             given: QuickMap::default(),
-            touched: QuickSet::default(),
-            asked: QuickSet::default(),
+            trail,
             none: Rc::new([]),
             budget: 500_000,
         }
     }
 
-    /// The facts of a file, from now on one that the answer stands on.
-    fn facts(&mut self, file: FileId) -> &'f Facts {
-        self.touched.insert(file);
-        self.files.facts(file)
+    /// The facts of a file; what is looked at in them is from now on what the answer stands on.
+    fn facts(&self, file: FileId) -> View<'f> {
+        View::new(self.files.facts(file), file, (file != self.home).then_some(self.trail))
     }
 
     /// Everything of that name in the project, by path, from now on part of what the answer stands on.
     fn everywhere(&mut self, name: &str) -> Vec<Place> {
-        let family = crate::project::family(self.files.facts(self.home).language);
-        if !self.asked.contains(name) {
-            self.asked.insert(name.into());
-        }
-        let mut places = self.files.index().named(family, name).to_vec();
+        let language = self.files.facts(self.home).language;
+        self.trail.name(NameKey::of(language, name));
+        let mut places = self.files.index().named(crate::project::family(language), name).to_vec();
         if places.len() > 1 {
             // Numbers of files tell in which order they came; an answer must not.
             places.sort_unstable_by_key(|place| (self.files.path(place.file), place.def));
         }
         places
-    }
-
-    fn reads(self) -> Reads {
-        let family = crate::project::family(self.files.facts(self.home).language);
-        let mut files: Vec<_> = self
-            .touched
-            .into_iter()
-            .filter(|file| *file != self.home)
-            .map(|file| (file, self.files.facts(file).exported_digest))
-            .collect();
-        files.sort_unstable();
-        let mut names: Vec<_> = self
-            .asked
-            .into_iter()
-            .map(|name| (self.files.index().digest(family, &name), name))
-            .map(|(digest, name)| (name, digest))
-            .collect();
-        names.sort_unstable();
-        Reads { files, names, layout: self.files.layout() }
     }
 
     fn expr(&mut self, file: FileId, id: ExprId) -> Expr {
@@ -230,7 +210,8 @@ impl SiteKind {
 
 /// Whether a class's parents may call a member of that name: one of them has it, or one of them is not ours to see.
 pub(crate) fn may_override(files: &Files, class: Place, name: &str) -> bool {
-    let mut resolver = Resolver::new(files, class.file);
+    let trail = Trail::default();
+    let mut resolver = Resolver::new(files, class.file, &trail);
     let line = resolver.line(class, DEPTH);
     let inherits = !resolver.parent_member(class, name, DEPTH).is_empty();
     inherits || line.iter().any(|place| resolver.has_unknown_parent(*place))

@@ -1,4 +1,5 @@
 //! The memo by its own log: what an edit makes it do again, and what not.
+#![allow(clippy::disallowed_methods, reason = "fixtures are plain files")]
 
 use std::sync::Arc;
 
@@ -19,9 +20,30 @@ fn gone(path: &str) -> Change {
     (Arc::from(path), None)
 }
 
+/// Every edge, those of low confidence included, by what its ends are called; and every call that leads nowhere.
 fn edges(memo: &mut Memo) -> String {
     let snapshot = memo.snapshot();
-    serde_json::to_string(&calls::calls(&snapshot, &Part::default())).expect("JSON")
+    let name = |place: code::project::Place| {
+        let facts = snapshot.files.facts(place.file);
+        format!(
+            "{}:{}:{}",
+            snapshot.files.path(place.file),
+            facts.qualified(place.def),
+            facts.def(place.def).line
+        )
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for edge in snapshot.graph.edges() {
+        let (from, to) = (name(edge.from), name(edge.to));
+        lines.push(format!("{from} {} -> {to} {:?} {:?}", edge.line, edge.kind, edge.confidence));
+    }
+    for (id, entry) in snapshot.files.each() {
+        for site in snapshot.graph.part(id).map_or(&[][..], |part| &part.unresolved) {
+            lines.push(format!("{}:{} {}?", entry.path, site.line, site.name));
+        }
+    }
+    lines.sort();
+    lines.join("\n")
 }
 
 const A: &str = "from b import f\n\ndef main():\n    f()\n";
@@ -37,15 +59,66 @@ fn three() -> Memo {
 }
 
 #[test]
-fn a_body_edit_resolves_only_its_own_file() {
+fn a_new_function_concerns_only_those_who_looked_for_its_name() {
     let mut memo = three();
-    memo.update(vec![file("b.py", "def f():\n    g(2)\n    return 1\n\ndef g(n):\n    pass\n")]);
-    let before = memo.counters();
+    memo.update(vec![file("c.py", "from b import *\n\ndef alone():\n    g()\n")]);
     memo.snapshot();
-    // `g` is new, so what `b` shows changed, and `a` looked at it; `c` did not.
-    assert_eq!(memo.take_log(), ["changed b.py", "resolved a.py", "resolved b.py"]);
+    memo.take_log();
+    let before = memo.counters();
+    memo.update(vec![file("b.py", "def g(n):\n    pass\n\ndef f():\n    g(2)\n    return 1\n")]);
+    let now = edges(&mut memo);
+    // `a` asked `b` for `f` alone, which only went to another line; `c` had asked for `g` and not found it.
+    assert_eq!(memo.take_log(), ["changed b.py", "resolved b.py", "resolved c.py"]);
     let after = memo.counters();
     assert_eq!((after.hits - before.hits, after.recomputations - before.recomputations), (1, 2));
+    assert!(now.contains("a.py:main:3 4 -> b.py:f:4 Call High"), "{now}");
+    assert!(now.contains("c.py:alone:3 4 -> b.py:g:1"), "{now}");
+}
+
+#[test]
+fn a_new_method_concerns_only_those_who_asked_the_class_for_it() {
+    let class = "class K:\n    def go(self):\n        pass\n";
+    let mut memo = Memo::default();
+    memo.update(vec![
+        file("k.py", class),
+        file("a.py", "from k import K\n\ndef one():\n    K().go()\n"),
+        file("b.py", "from k import K\n\ndef two():\n    K().run_it()\n"),
+    ]);
+    memo.snapshot();
+    memo.take_log();
+    memo.update(vec![file("k.py", &format!("{class}\n    def run_it(self):\n        pass\n"))]);
+    let now = edges(&mut memo);
+    assert_eq!(memo.take_log(), ["changed k.py", "resolved b.py", "resolved k.py"]);
+    assert!(now.contains("b.py:two:3 4 -> k.py:K.run_it:5"), "{now}");
+}
+
+#[test]
+fn a_file_that_comes_or_goes_concerns_only_those_who_looked_for_it() {
+    let mut memo = Memo::default();
+    memo.update(vec![
+        file("p/__init__.py", ""),
+        file("p/a.py", "from p.later import f\nfrom . import b\n\ndef main():\n    f()\n    b.g()\n"),
+        file("p/b.py", "import os\n\ndef g():\n    os.getcwd()\n"),
+        file("q/main.js", "import { h } from \"./later.js\";\nh();\n"),
+    ]);
+    memo.snapshot();
+    memo.take_log();
+    memo.update(vec![file("p/other.py", "def f():\n    pass\n")]);
+    memo.snapshot();
+    assert_eq!(memo.take_log(), ["changed p/other.py", "resolved p/other.py"]);
+    memo.update(vec![file("p/later.py", "def f():\n    pass\n")]);
+    assert!(edges(&mut memo).contains("p/a.py:main:4 5 -> p/later.py:f:1"));
+    // The script asked for a file of that name as well, and its folder is not part of the question.
+    assert_eq!(
+        memo.take_log(),
+        ["changed p/later.py", "resolved p/a.py", "resolved p/later.py", "resolved q/main.js"]
+    );
+    memo.update(vec![gone("p/other.py")]);
+    memo.snapshot();
+    assert_eq!(memo.take_log(), ["changed p/other.py"]);
+    memo.update(vec![gone("p/later.py")]);
+    assert!(!edges(&mut memo).contains("later.py:f"));
+    assert_eq!(memo.take_log(), ["changed p/later.py", "resolved p/a.py", "resolved q/main.js"]);
 }
 
 #[test]
@@ -152,6 +225,16 @@ fn text() -> impl Strategy<Value = String> {
         Just("class K1(K0):\n    def step(self):\n        super().step()"),
         Just("k = K1()\nk.go()"),
         Just("f0().go()"),
+        Just(
+            "import functools\n\ndef deco(f):\n    @functools.wraps(f)\n    def inner(*a):\n        return f(*a)\n    return inner"
+        ),
+        Just("from m3 import deco\n\n@deco\ndef f3():\n    f0()"),
+        Just(
+            "class Z(K1):\n    one = K0()\n    def __init__(self):\n        self.two = f0()\n    def use(self):\n        self.one.go()\n        self.two.step()"
+        ),
+        Just("def outer():\n    class In(K0):\n        def go(self):\n            pass\n    return In()"),
+        Just("outer().go()\nf3()"),
+        Just("it.only_here()\n\nclass O:\n    def only_here(self):\n        pass"),
         Just("# nothing"),
     ];
     prop::collection::vec(line, 0..6).prop_map(|lines| lines.join("\n\n") + "\n")
@@ -180,6 +263,103 @@ proptest! {
             let mut fresh = Memo::default();
             fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
             prop_assert_eq!(edges(&mut memo), edges(&mut fresh));
+        }
+    }
+}
+
+/// The programs of the fixtures, one language each.
+fn programs() -> Vec<Vec<(String, String)>> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut languages: Vec<_> =
+        std::fs::read_dir(&root).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    languages.sort();
+    languages.iter().map(|language| sources(language, language)).collect()
+}
+
+fn sources(root: &std::path::Path, below: &std::path::Path) -> Vec<(String, String)> {
+    let mut entries: Vec<_> =
+        std::fs::read_dir(below).expect("a folder").map(|entry| entry.expect("an entry").path()).collect();
+    entries.sort();
+    let mut out = Vec::new();
+    for path in entries {
+        let name = path.strip_prefix(root).expect("below").to_str().expect("text").to_owned();
+        if path.is_dir() {
+            out.extend(sources(root, &path));
+        } else if Language::of_path(&name).is_some() {
+            out.push((name, std::fs::read_to_string(&path).expect("text")));
+        }
+    }
+    out
+}
+
+/// What a step does to a file.
+#[derive(Clone, Debug)]
+enum Edit {
+    Gone,
+    Back,
+    /// Without some of its lines.
+    Cut(usize, usize),
+    /// With some of its lines at its beginning once more.
+    Twice(usize, usize),
+}
+
+fn edit() -> impl Strategy<Value = Edit> {
+    prop_oneof![
+        1 => Just(Edit::Gone),
+        2 => Just(Edit::Back),
+        3 => (0..80_usize, 1..6_usize).prop_map(|(from, count)| Edit::Cut(from, count)),
+        3 => (0..80_usize, 1..12_usize).prop_map(|(from, count)| Edit::Twice(from, count)),
+    ]
+}
+
+impl Edit {
+    fn of(&self, text: &str) -> Option<String> {
+        let lines: Vec<&str> = text.lines().collect();
+        let part = |from: usize, count: usize| {
+            let from = from % lines.len().max(1);
+            from..(from + count).min(lines.len())
+        };
+        let kept: Vec<&str> = match self {
+            Edit::Gone => return None,
+            Edit::Back => lines,
+            Edit::Cut(from, count) => {
+                let cut = part(*from, *count);
+                let numbered = lines.iter().enumerate().filter(|(at, _)| !cut.contains(at));
+                numbered.map(|(_, line)| *line).collect()
+            }
+            Edit::Twice(from, count) => [&lines[part(*from, *count)], &lines[..]].concat(),
+        };
+        Some(kept.join("\n") + "\n")
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    /// The same in every language: whatever is cut out of a program, doubled, taken away and brought back.
+    #[test]
+    fn a_kept_answer_equals_a_fresh_one_in_every_language(steps in prop::collection::vec((0..16_usize, edit()), 1..8)) {
+        for program in programs() {
+            let mut memo = Memo::default();
+            let mut now: std::collections::BTreeMap<String, String> = program.iter().cloned().collect();
+            memo.update(now.iter().map(|(path, text)| file(path, text)).collect());
+            memo.snapshot();
+            for (number, edit) in &steps {
+                let (path, text) = &program[number % program.len()];
+                match edit.of(text) {
+                    Some(text) => {
+                        memo.update(vec![file(path, &text)]);
+                        now.insert(path.clone(), text);
+                    }
+                    None => {
+                        memo.update(vec![gone(path)]);
+                        now.remove(path);
+                    }
+                }
+                let mut fresh = Memo::default();
+                fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
+                prop_assert_eq!(edges(&mut memo), edges(&mut fresh), "{} {:?}", path, edit);
+            }
         }
     }
 }

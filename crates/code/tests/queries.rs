@@ -53,6 +53,19 @@ fn impact_climbs_through_callers_and_names_lines() {
 }
 
 #[test]
+fn what_only_a_name_speaks_for_is_counted_by_calls_and_shown_by_impact() {
+    let snapshot = project(&[
+        ("a.py", "class Pump:\n    def prime_the_pump(self):\n        pass\n"),
+        ("b.py", "def go(it):\n    it.prime_the_pump()\n"),
+    ]);
+    let all = calls::calls(&snapshot, &Part::default());
+    assert_eq!((all.edges.len(), all.possible, all.unresolved), (0, 1, 0));
+    assert_eq!(all.text(), "0 edges, 1 more of low confidence, 0 calls unresolved\n");
+    let answer = impact::impact(&snapshot, "prime_the_pump", 1, &Part::default()).expect("found");
+    assert_eq!(answer.text(), "Pump.prime_the_pump (a.py:2)\n  <- go (b.py:2) (low confidence)\n");
+}
+
+#[test]
 fn making_an_object_is_using_its_constructor() {
     let answer = impact::impact(&shop(), "Cart.__init__", 1, &Part::default()).expect("found");
     assert_eq!(answer.callers[0].function, "test_total");
@@ -100,6 +113,18 @@ fn dead_code_is_what_only_itself_uses() {
     assert_eq!(suspected, [("other/prices.py", by_name), ("shop/cart.py", "exported: others may use it")]);
     let kept = dead::dead(&shop(), &Part::default(), &["stale".to_owned()]);
     assert!(kept.dead.is_empty());
+}
+
+#[test]
+fn a_name_that_a_text_uses_is_only_suspected() {
+    let snapshot = project(&[(
+        "a.py",
+        "EXPORTED = ['listed']\nTEMPLATE = '{% if loop.called(x) %}'\n\ndef listed():\n    pass\n\ndef called():\n    pass\n\ndef told():\n    'told, and not used'\n",
+    )]);
+    let answer = dead::dead(&snapshot, &Part::default(), &[]);
+    let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&answer.dead), ["told"]);
+    assert_eq!(names(&answer.possibly_dead), ["listed", "called"]);
 }
 
 #[test]

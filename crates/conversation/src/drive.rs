@@ -30,6 +30,12 @@ pub trait Host {
     /// Why something could not be kept.
     type Error;
 
+    /// Why the request that is about to be composed may not be sent, if so. After whatever came of
+    /// [`Host::before_request`].
+    fn withhold(&mut self, _turn: &Turn) -> Option<String> {
+        None
+    }
+
     /// The whole request around these messages: model, system, tools, options, and a last system message if there is
     /// something that changes from turn to turn.
     fn compose(&mut self, messages: Vec<Message>, turn: &Turn) -> Request;
@@ -203,6 +209,9 @@ impl<H: Host> Driver<'_, H> {
 
     /// Sends a request, if it is one that a provider takes.
     fn request(&mut self, turn: &Turn) -> Option<Event> {
+        if let Some(why) = self.host.withhold(turn) {
+            return Some(Event::Withheld(why));
+        }
         let messages = turn.window().messages(turn.history());
         let request = self.host.compose(messages, turn);
         if let Err(fault) = check::messages(&request.messages) {

@@ -56,6 +56,8 @@ pub enum Event {
     },
     /// The request was not sent: the front made something of it that no provider takes.
     Unsendable(Fault),
+    /// The request was not sent: the front would not have it.
+    Withheld(String),
     /// The time to wait is over.
     Waited,
     /// The tool that was started at this place gave something.
@@ -200,7 +202,8 @@ impl Turn {
             Event::Stream(event) => self.heard(event, out),
             Event::Failed { error: llm::Error::Cancelled, .. } => self.halt(End::Interrupted, out),
             Event::Failed { error, now_ms, jitter } => self.failed(error, now_ms, jitter, out),
-            Event::Unsendable(fault) => self.unsendable(fault, out),
+            Event::Unsendable(fault) => self.unsent("its request was not valid", End::Invalid(fault), out),
+            Event::Withheld(why) => self.unsent(&why.clone(), End::Blocked(why), out),
             Event::Waited => {
                 if let Phase::Waiting(failed) = self.phase {
                     self.send(failed, out);
@@ -289,10 +292,10 @@ impl Turn {
         out.push(Effect::Request);
     }
 
-    fn unsendable(&mut self, fault: Fault, out: &mut Vec<Effect>) {
+    fn unsent(&mut self, why: &str, end: End, out: &mut Vec<Effect>) {
         if matches!(self.phase, Phase::Listening(_)) {
-            self.give_up("its request was not valid", out);
-            self.over(End::Invalid(fault), out);
+            self.give_up(why, out);
+            self.over(end, out);
         }
     }
 

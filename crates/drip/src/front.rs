@@ -3,10 +3,12 @@
 use kit::doctor::{Check, Health};
 use kit::places::{Entry, Variable};
 use kit::{Failure, Invocation, Places, savings};
+use mcp::Part;
 
 use crate::cli;
 use crate::commands::{self, Here, store_failure};
 use crate::database::{Database, Options, Scope};
+use crate::serve::{self, Ground};
 use crate::settings::{self, Settings};
 
 pub use crate::commands::run;
@@ -32,6 +34,12 @@ pub fn doctor(invocation: &Invocation, places: &Places) -> Vec<Check> {
         .into_iter()
         .map(named)
         .collect()
+}
+
+/// Its tools for clients that speak the Model Context Protocol.
+pub fn mcp(invocation: &Invocation, places: &Places) -> Result<Part, Failure> {
+    let Here { settings, places, cwd, clock, .. } = Here::of(invocation, places.clone());
+    Ok(serve::server(Ground { settings, places, cwd, clock }).into())
 }
 
 /// All reads that drip has answered; those of our own agent are its own to count.

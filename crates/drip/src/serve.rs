@@ -42,20 +42,23 @@ pub(crate) fn run(
     reader: impl std::io::Read + Send + 'static,
     writer: impl std::io::Write,
 ) -> Result<Exit, Failure> {
+    serve(reader, writer, &server(ground))
+        .map(|()| Exit::Done)
+        .map_err(|error| Failure::new("the connection broke").because(&error))
+}
+
+/// The tools with what they stand on, for us and for the front door.
+pub(crate) fn server(ground: Ground) -> Server<Connection> {
     let ground = Arc::new(ground);
     let info = ServerInfo {
         name: "drip".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: Some(INSTRUCTIONS.to_owned()),
     };
-    let server = Server::new(info, tools(), move || Connection::new(&ground));
-    serve(reader, writer, &server)
-        .map(|()| Exit::Done)
-        .map_err(|error| Failure::new("the connection broke").because(&error))
+    Server::new(info, tools(), move || Connection::new(&ground))
 }
 
-/// The tools, for this server and for the front door's.
-pub(crate) fn tools() -> Vec<Tool<Connection>> {
+fn tools() -> Vec<Tool<Connection>> {
     let path = json!({"type": "string", "description": "The file, absolute or from the working directory"});
     vec![
         Tool::new(

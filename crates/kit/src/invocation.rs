@@ -136,6 +136,15 @@ impl Program {
         let path = folder.join(name);
         if path.is_file() { Ok(path) } else { Err(missing()) }
     }
+
+    /// What runs the tool `name` once more: its own binary if it is beside us, else ourselves with the words that we were
+    /// called by.
+    pub fn again(&self, name: &str) -> Result<(PathBuf, &[String]), Failure> {
+        match self.sibling(name) {
+            Ok(path) => Ok((path, &[])),
+            Err(failure) => Ok((self.exe.clone().ok_or(failure)?, &self.through[1..])),
+        }
+    }
 }
 
 /// The environment as it was when we were started.

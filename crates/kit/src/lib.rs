@@ -4,6 +4,7 @@
 //! environment, except [`Invocation::from_process`], which reads it once for everybody.
 #![forbid(unsafe_code)]
 
+pub mod calendar;
 pub mod doctor;
 mod exit;
 mod failure;

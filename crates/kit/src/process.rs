@@ -7,6 +7,7 @@ mod drive;
 mod tree;
 
 use std::ffi::{OsStr, OsString};
+use std::fs;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -246,6 +247,14 @@ impl Job {
 pub fn leave_session() -> io::Result<()> {
     rustix::process::setsid()?;
     Ok(())
+}
+
+/// Whether a process that we set free is gone, or only waits to be buried.
+pub fn has_ended(pid: u32) -> bool {
+    match fs::read_to_string(format!("/proc/{pid}/stat")) {
+        Ok(stat) => stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])),
+        Err(_) => Path::new("/proc/self").exists(),
+    }
 }
 
 /// A program that is running. Dropping the handle kills its tree.

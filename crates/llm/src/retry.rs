@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use kit::calendar::Moment;
+
 use crate::error::{Again, Error, Kind};
 
 /// The most attempts after the first.
@@ -103,14 +105,8 @@ fn http_date(text: &str) -> Option<i64> {
     let [_, day, month, year, time, "GMT"] = words[..] else { return None };
     let clock: Vec<i64> = time.split(':').map(str::parse).collect::<Result<_, _>>().ok()?;
     let [hour, minute, second] = clock[..] else { return None };
-    let day: i64 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-    let year: i64 = year.parse().ok().filter(|year| (1970..=9999).contains(year))?;
     let month = MONTHS.iter().position(|name| *name == month)? as i64 + 1;
-    // Years begin in March here, so that the leap day is the last.
-    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
-    let leap_days = year / 4 - year / 100 + year / 400;
-    let days = year * 365 + leap_days + (month * 153 + 2) / 5 + day - 1 - 719_468;
-    Some(((days * 24 + hour) * 60 + minute) * 60 + second)
+    Moment { year: year.parse().ok()?, month, day: day.parse().ok()?, hour, minute, second }.seconds()
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 
 pub mod client;
 mod message;
+mod part;
 mod queue;
 mod server;
 mod tool;
@@ -13,6 +14,7 @@ mod version;
 
 pub use client::Client;
 pub use message::RpcError;
+pub use part::{Opened, Part};
 pub use server::{ServeError, Server, ServerInfo, serve};
 pub use tool::{BadArguments, Call, Cancel, Content, Tool, ToolResult};
 pub use version::Version;

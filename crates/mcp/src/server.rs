@@ -27,9 +27,9 @@ pub struct ServerInfo {
 
 /// Tools under one name. Serves any number of connections, each with a state of its own.
 pub struct Server<S> {
-    info: ServerInfo,
-    tools: Vec<Tool<S>>,
-    fresh_state: Box<dyn Fn() -> S + Send + Sync>,
+    pub(crate) info: ServerInfo,
+    pub(crate) tools: Vec<Tool<S>>,
+    pub(crate) fresh_state: Box<dyn Fn() -> S + Send + Sync>,
 }
 
 impl<S> Server<S> {
@@ -201,7 +201,7 @@ impl<S> Session<'_, S> {
         if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
             return Err(RpcError::invalid_params("unknown cursor"));
         }
-        let tools: Vec<Value> = self.server.tools.iter().map(Tool::declaration).collect();
+        let tools: Vec<Value> = self.server.tools.iter().map(|tool| tool.declared.to_value()).collect();
         let mut result = json!({"tools": tools});
         if version.is_stateless() {
             self.complete(&mut result);

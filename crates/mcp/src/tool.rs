@@ -16,11 +16,17 @@ type Handler<S> = Box<dyn Fn(&mut S, &Call) -> Result<ToolResult, BadArguments> 
 /// A tool of a server whose connections each have a state `S`, declared in one place: what the model reads,
 /// what it may pass, and what happens.
 pub struct Tool<S> {
-    name: String,
+    pub(crate) declared: Declared,
+    handler: Handler<S>,
+}
+
+/// What a client is told of a tool.
+#[derive(Debug, Clone)]
+pub(crate) struct Declared {
+    pub(crate) name: String,
     title: Option<String>,
     description: String,
     schema: Value,
-    handler: Handler<S>,
 }
 
 impl<S> Tool<S> {
@@ -35,43 +41,48 @@ impl<S> Tool<S> {
         schema: Value,
         handler: impl Fn(&mut S, &Call) -> Result<ToolResult, BadArguments> + Send + Sync + 'static,
     ) -> Tool<S> {
-        Tool {
-            name: name.into(),
-            title: None,
-            description: description.into(),
-            schema,
-            handler: Box::new(handler),
-        }
+        let (name, description) = (name.into(), description.into());
+        Declared { name, title: None, description, schema }.handled_by(handler)
     }
 
     /// A name for people.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Tool<S> {
-        self.title = Some(title.into());
+        self.declared.title = Some(title.into());
         self
     }
 
     pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(crate) fn declaration(&self) -> Value {
-        let mut value =
-            json!({"name": self.name, "description": self.description, "inputSchema": self.schema});
-        if let Some(title) = &self.title {
-            value["title"] = title.as_str().into();
-        }
-        value
+        &self.declared.name
     }
 
     pub(crate) fn call(&self, state: &mut S, call: &Call) -> Result<ToolResult, BadArguments> {
-        let required = self.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let required =
+            self.declared.schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         for name in required {
             if !call.arguments.contains_key(name) {
                 return Err(BadArguments(format!("{name} required")));
             }
         }
         (self.handler)(state, call)
+    }
+}
+
+impl Declared {
+    pub(crate) fn handled_by<S>(
+        self,
+        handler: impl Fn(&mut S, &Call) -> Result<ToolResult, BadArguments> + Send + Sync + 'static,
+    ) -> Tool<S> {
+        Tool { declared: self, handler: Box::new(handler) }
+    }
+
+    pub(crate) fn to_value(&self) -> Value {
+        let mut value =
+            json!({"name": self.name, "description": self.description, "inputSchema": self.schema});
+        if let Some(title) = &self.title {
+            value["title"] = title.as_str().into();
+        }
+        value
     }
 }
 

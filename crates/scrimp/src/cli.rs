@@ -16,6 +16,7 @@ pub(crate) enum Request {
     Tour,
     Doctor(Form),
     Savings(Form),
+    Mcp,
     Completions(Shell),
 }
 
@@ -24,7 +25,7 @@ impl Request {
     pub(crate) fn form(&self) -> Form {
         match self {
             Request::Doctor(form) | Request::Savings(form) => *form,
-            Request::Welcome | Request::Tour | Request::Completions(_) => Form::Text,
+            Request::Welcome | Request::Tour | Request::Mcp | Request::Completions(_) => Form::Text,
         }
     }
 }
@@ -52,6 +53,8 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Serve an agent: every tool that reads and answers, as one MCP server on standard input and output
+    Mcp,
     /// Print a completion script for a shell
     Completions { shell: Shell },
 }
@@ -73,6 +76,7 @@ pub(crate) fn parse(invocation: &Invocation, tools: &[Tool]) -> Result<Request, 
         Some(Command::Tour) => Request::Tour,
         Some(Command::Doctor { json }) => Request::Doctor(form(json)),
         Some(Command::Savings { json }) => Request::Savings(form(json)),
+        Some(Command::Mcp) => Request::Mcp,
         Some(Command::Completions { shell }) => Request::Completions(shell),
     })
 }
@@ -107,6 +111,7 @@ pub(crate) fn welcome(invocation: &Invocation, tools: &[Tool]) -> String {
         ("tour", "what it does, shown here in a few seconds; nothing is installed"),
         ("doctor", "what works on this machine and what does not"),
         ("savings", "what was saved so far"),
+        ("mcp", "reads and code questions for an agent: `claude mcp add scrimp -- scrimp mcp`"),
     ];
     for (name, about) in own.into_iter().chain(tools.iter().map(|tool| (tool.name, tool.about))) {
         lines.push_str(&format!("  scrimp {name:<10} {about}\n"));

@@ -6,6 +6,7 @@ mod cli;
 mod doctor;
 pub mod reference;
 mod savings;
+mod serve;
 pub mod tools;
 mod tour;
 
@@ -47,6 +48,7 @@ fn answer(invocation: &mut Invocation, request: &Request, tools: &[Tool]) -> Res
         Request::Tour => tour::run(invocation, tools),
         Request::Doctor(form) => doctor::run(invocation, tools, *form),
         Request::Savings(form) => savings::run(invocation, tools, *form),
+        Request::Mcp => serve::run(invocation, tools),
         Request::Completions(shell) => {
             invocation.print(&cli::completions(tools, *shell)).map(|()| Exit::Done)
         }

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 use kit::doctor::Check;
 use kit::invocation::{Clock, Environment, Program, Terminal};
 use kit::{Exit, Invocation, savings, tour};
+use mcp::{Server, ServerInfo, ToolResult};
+use serde_json::json;
 
 use crate::dispatch;
 use crate::tools::{Alone, Tool};
@@ -24,6 +26,11 @@ const ECHO: Tool = Tool {
     savings: |_, _| {
         Ok(vec![savings::Row { tool: "echo".into(), what: "shouts".into(), without: 10, with: 4 }])
     },
+    mcp: Some(|_, _| {
+        let say = |_: &mut (), _: &_| Ok(ToolResult::text("it came back"));
+        let tools = vec![mcp::Tool::new("shout", "Shout", json!({"type": "object"}), say)];
+        Ok(Server::new(ServerInfo::default(), tools, || ()).into())
+    }),
     files: &[],
     variables: &[],
     alone: Alone::Open { is_ready: |_, _| false, how: "Shout to make it ready\n" },

@@ -18,10 +18,14 @@ pub struct Tool {
     pub tour: tour::Stop,
     pub doctor: fn(&Invocation, &Places) -> Vec<Check>,
     pub savings: fn(&Invocation, &Places) -> Result<Vec<savings::Row>, Failure>,
+    /// Its part of the one server for clients of the Model Context Protocol.
+    pub mcp: Option<Serves>,
     pub files: &'static [Entry],
     pub variables: &'static [Variable],
     pub alone: Alone,
 }
+
+type Serves = fn(&Invocation, &Places) -> Result<mcp::Part, Failure>;
 
 /// What `scrimp` without a word does for a person at a terminal.
 #[derive(Clone, Copy)]
@@ -42,6 +46,7 @@ pub const TOOLS: &[Tool] = &[
         tour: drip::front::tour,
         doctor: drip::front::doctor,
         savings: drip::front::savings,
+        mcp: Some(drip::front::mcp),
         files: drip::front::FILES,
         variables: drip::front::VARIABLES,
         alone: Alone::Nothing,
@@ -54,6 +59,7 @@ pub const TOOLS: &[Tool] = &[
         tour: tldr::front::tour,
         doctor: tldr::front::doctor,
         savings: tldr::front::savings,
+        mcp: Some(tldr::front::mcp),
         files: tldr::front::FILES,
         variables: tldr::front::VARIABLES,
         alone: Alone::Nothing,
@@ -66,6 +72,7 @@ pub const TOOLS: &[Tool] = &[
         tour: clai::front::tour,
         doctor: clai::front::doctor,
         savings: clai::front::savings,
+        mcp: None,
         files: clai::front::FILES,
         variables: clai::front::VARIABLES,
         alone: Alone::Nothing,
@@ -78,6 +85,7 @@ pub const TOOLS: &[Tool] = &[
         tour: chibi::front::tour,
         doctor: chibi::front::doctor,
         savings: chibi::front::savings,
+        mcp: None,
         files: chibi::front::FILES,
         variables: chibi::front::VARIABLES,
         alone: Alone::Nothing,
@@ -90,6 +98,7 @@ pub const TOOLS: &[Tool] = &[
         tour: agent::front::tour,
         doctor: agent::front::doctor,
         savings: agent::front::savings,
+        mcp: None,
         files: agent::front::FILES,
         variables: agent::front::VARIABLES,
         alone: Alone::Open { is_ready: agent::front::is_ready, how: agent::front::HOW },

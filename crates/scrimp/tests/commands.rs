@@ -42,6 +42,7 @@ fn the_first_screen_says_where_to_go() {
       scrimp tour       what it does, shown here in a few seconds; nothing is installed
       scrimp doctor     what works on this machine and what does not
       scrimp savings    what was saved so far
+      scrimp mcp        reads and code questions for an agent: `claude mcp add scrimp -- scrimp mcp`
       scrimp drip       An agent that reads a file again gets what changed, not the file
       scrimp tldr       Code questions answered from a warm index instead of from whole files
       scrimp clai       Your next command, learned from what you do

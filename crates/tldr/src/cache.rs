@@ -64,11 +64,17 @@ pub fn write_call_graph(root: &Root, graph: &[u8]) -> Result<String, Failure> {
     Ok(format!("{}/cache/{CALL_GRAPH}", crate::root::FOLDER))
 }
 
-/// Replaces a file of the cache whole, so that a reader never sees half of one.
+/// Replaces a file of the cache whole, so that a reader never sees half of one. Never makes the project itself: one that
+/// was removed stays so.
 pub(crate) fn write(root: &Root, name: &str, bytes: &[u8]) -> Result<(), Failure> {
     let folder = root.cache();
     let path = folder.join(name);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+    let made = [root.folder(), folder].iter().try_for_each(|folder| {
+        match DirBuilder::new().mode(0o700).create(folder) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            made => made,
+        }
+    });
     let failed = |error: &dyn std::error::Error| {
         Failure::new(format!("cannot write `{}`", path.display())).because(error)
     };

@@ -1,11 +1,12 @@
 //! Asking the daemon of a project, if there is one.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use kit::{Failure, Places};
 use wire::Deadline;
 use wire::exchange::{self, AskError};
-use wire::tldr::{DaemonCommand, DaemonResponse, REPLY_CAP, Request};
+use wire::tldr::{DaemonCommand, DaemonResponse, REPLY_CAP, Request, SimpleStatus};
 use wire::transport::{ConnectError, Unix};
 
 use crate::root::Root;
@@ -23,38 +24,77 @@ pub enum Asked {
     Said(String),
 }
 
+/// Who sits where the daemon of a project would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Met {
+    Nobody,
+    Ours,
+    /// The daemon of another project, whose short name happens to be the same.
+    Another(PathBuf),
+    /// Something that we cannot or do not want to talk to, in words.
+    Stranger(String),
+}
+
 /// Sends one request and gives the line that comes back. Gives up after `patience` with a failure.
 pub fn ask(root: &Root, places: &Places, request: &Request, patience: Duration) -> Result<Asked, Failure> {
     ask_line(root, places, &serde_json::to_value(request).expect("requests have text for keys"), patience)
 }
 
-/// The same for a request that somebody else wrote.
+/// The same for a request that somebody else wrote. Nobody but the daemon of this very project is asked.
 pub fn ask_line(
     root: &Root,
     places: &Places,
     request: &serde_json::Value,
     patience: Duration,
 ) -> Result<Asked, Failure> {
-    let socket = root.socket(places)?;
-    let transport = Unix { uid: places.uid };
-    match exchange::ask(&transport, &socket, request, REPLY_CAP, Deadline::after(patience)) {
-        Ok(line) => Ok(Asked::Said(line)),
-        Err(AskError::Connect(ConnectError::Absent { .. } | ConnectError::Stale { .. })) => {
-            Ok(Asked::NotRunning)
+    let failed = |cause: &str| {
+        Failure::new(format!("cannot ask the daemon: {cause}")).hint("`tldr daemon start --foreground`")
+    };
+    match meet(root, places)? {
+        Met::Nobody => return Ok(Asked::NotRunning),
+        Met::Ours => {}
+        Met::Another(project) => {
+            let cause = format!("the one of `{}` has the same short name", project.display());
+            return Err(failed(&cause));
         }
+        Met::Stranger(words) => return Err(failed(&words)),
+    }
+    match exchange::ask(&unix(places), &root.socket(places)?, request, REPLY_CAP, Deadline::after(patience)) {
+        Ok(line) => Ok(Asked::Said(line)),
+        Err(error) if is_absence(&error) => Ok(Asked::NotRunning),
         // It ended while we asked.
         Err(AskError::Closed) if !answers(root, places) => Ok(Asked::NotRunning),
-        Err(error) => Err(Failure::new("cannot ask the daemon").because(&error).hint("`tldr daemon status`")),
+        Err(error) => Err(failed(&error.to_string())),
     }
 }
 
-/// Whether a daemon of this very project answers. Two projects can have the same short name, and another program may sit
-/// at it.
+/// Whether a daemon of this very project answers.
 pub fn answers(root: &Root, places: &Places) -> bool {
-    let Ok(socket) = root.socket(places) else { return false };
+    meet(root, places).is_ok_and(|met| met == Met::Ours)
+}
+
+/// Asks who is there. Whoever does not say within [`GREETING`] is a stranger.
+pub fn meet(root: &Root, places: &Places) -> Result<Met, Failure> {
     let ping = Request::new(DaemonCommand::Ping);
-    let transport = Unix { uid: places.uid };
-    let said = exchange::ask(&transport, &socket, &ping, REPLY_CAP, Deadline::after(GREETING));
-    let said = said.ok().and_then(|line| serde_json::from_str::<DaemonResponse>(&line).ok());
-    matches!(said, Some(DaemonResponse::Status(status)) if status.project.as_deref() == Some(root.path()))
+    let said =
+        exchange::ask(&unix(places), &root.socket(places)?, &ping, REPLY_CAP, Deadline::after(GREETING));
+    Ok(match said {
+        Ok(line) => match serde_json::from_str(&line) {
+            Ok(DaemonResponse::Status(SimpleStatus { project: Some(project), .. })) => {
+                if project == root.path() { Met::Ours } else { Met::Another(project) }
+            }
+            _ => Met::Stranger("what listens there is no daemon of ours".to_owned()),
+        },
+        Err(AskError::Closed) => Met::Nobody,
+        Err(error) if is_absence(&error) => Met::Nobody,
+        Err(error) => Met::Stranger(error.to_string()),
+    })
+}
+
+fn unix(places: &Places) -> Unix {
+    Unix { uid: places.uid }
+}
+
+fn is_absence(error: &AskError) -> bool {
+    matches!(error, AskError::Connect(ConnectError::Absent { .. } | ConnectError::Stale { .. }))
 }

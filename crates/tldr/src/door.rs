@@ -46,6 +46,7 @@ impl Door {
     }
 
     pub fn ask_and_tell(&self, request: &Request) -> Result<(String, By), Failure> {
+        // A stranger at the daemon's place changes nothing about the answer.
         if client::answers(&self.root, &self.places)
             && let Asked::Said(line) = client::ask(&self.root, &self.places, request, client::PATIENCE)?
         {

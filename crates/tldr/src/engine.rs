@@ -8,17 +8,18 @@ mod search;
 mod telling;
 mod understand;
 
+use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use code::memo::{Asked, Basis, Memo};
+use code::memo::{Asked, Basis, Memo, Snapshot};
 use kit::Failure;
 use kit::invocation::Environment;
 use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, SalsaCacheStats};
 
 use crate::cache;
-use crate::index::{Digests, Index, Kept, Lifetime};
+use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime, Refreshed};
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -30,13 +31,57 @@ pub struct Engine {
     semantic: bool,
     index: Mutex<Index>,
     memo: Mutex<Memo>,
+    /// What can be told without waiting for anybody who works.
+    summary: Mutex<Summary>,
     /// What the memo tables of earlier processes did.
-    before: SalsaCacheStats,
+    before: Mutex<SalsaCacheStats>,
     lifetime: Lifetime,
     hits: search::Hits,
     words: search::Words,
     touched: Mutex<std::collections::BTreeSet<String>>,
 }
+
+/// The project in numbers, as of the last question.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Summary {
+    pub files: usize,
+    pub memo: SalsaCacheStats,
+    pub dedup: DedupStats,
+}
+
+/// The state of the files that one question is answered for, from beginning to end.
+pub(crate) struct View {
+    pub(crate) files: Arc<Files>,
+    pub(crate) snapshot: Snapshot,
+    /// What tells this state, as far as the question looks, from others.
+    as_of: u128,
+    trust: Trust,
+}
+
+/// What becomes of a file that is not any more what the view says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trust {
+    /// The question is asked again.
+    Strict,
+    /// It is taken as it is, since it will not stand still; such an answer is not kept.
+    Lenient,
+}
+
+/// Why there is no answer.
+pub(crate) enum Unable {
+    Refused(Box<Refusal>),
+    /// A file is not any more what the view says: ask again.
+    Moved,
+}
+
+impl From<Box<Refusal>> for Unable {
+    fn from(refusal: Box<Refusal>) -> Unable {
+        Unable::Refused(refusal)
+    }
+}
+
+/// So often a question is asked again when files change under it.
+const TRIES: usize = 3;
 
 /// A line of JSON without its newline, and how many bytes the files behind it have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,10 +100,14 @@ impl Answered {
 impl Engine {
     pub fn open(root: Root, settings: &Settings, env: Environment, lifetime: Lifetime) -> Engine {
         let kept = Kept::read(&root.cache().join(cache::FACTS));
+        let index = Index::new(root.path(), kept, lifetime);
+        let before = cache::statistics(&root).unwrap_or_default();
+        let summary = Summary { files: index.files().len(), memo: before, dedup: index.dedup() };
         Engine {
-            index: Mutex::new(Index::new(root.path(), kept, lifetime)),
+            index: Mutex::new(index),
             memo: Mutex::default(),
-            before: cache::statistics(&root).unwrap_or_default(),
+            summary: Mutex::new(summary),
+            before: Mutex::new(before),
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
@@ -76,52 +125,81 @@ impl Engine {
 
     /// The answer for the files as they are now.
     pub fn answer(&self, request: &Request) -> Answered {
-        match self.told(request) {
-            Ok(answered) => answered,
-            Err(refusal) => {
-                Answered::of(&DaemonResponse::Error(telling::within(*refusal, request.max_tokens)))
+        for trust in [Trust::Strict; TRIES].into_iter().chain([Trust::Lenient]) {
+            match self.told(request, trust) {
+                Ok(answered) => return answered,
+                Err(Unable::Refused(refusal)) => {
+                    let refusal = telling::within(*refusal, request.max_tokens);
+                    return Answered::of(&DaemonResponse::Error(refusal));
+                }
+                Err(Unable::Moved) => {}
             }
         }
+        unreachable!("the last try takes every file as it is")
     }
 
-    fn told(&self, request: &Request) -> Result<Answered, Box<Refusal>> {
+    fn told(&self, request: &Request, trust: Trust) -> Result<Answered, Unable> {
+        // What changed in a session is known once everything was looked at.
+        if matches!(request.command, DaemonCommand::ChangeImpact { .. }) {
+            self.refresh();
+        }
         let asks = self.understand(request)?;
-        let digests = self.refresh_for(request);
         let key = serde_json::to_string(&Request { session: None, ..request.clone() })
             .expect("requests have text for keys");
-        let basis = self.basis(&asks, digests);
-        let asked = match basis {
-            Some(basis) => lock(&self.memo).ask(&key, basis),
-            None => Asked::Make(lock(&self.memo).ticket(&key)),
-        };
+        let (asked, files, as_of) = self.look_up(&key, &asks, request);
         let kept = match asked {
             Asked::Kept(text) => text,
             Asked::Make(ticket) => {
-                let told = self.make(&asks, &Telling::of(request), &ticket.snapshot)?;
-                let text: Arc<str> = format!("{}\n{}", self.raw_bytes(&told), told.json).into();
-                if basis.is_some() {
+                let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
+                let told = self.make(&asks, &Telling::of(request), &view)?;
+                let text: Arc<str> = format!("{}\n{}", view.raw_bytes(&told), told.json).into();
+                if is_kept(&asks) && trust == Trust::Strict {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
             }
         };
         let (raw, json) = kept.split_once('\n').expect("it was put together so");
-        let as_of = format!("{:032x}", digests.contents);
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
-        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of}\"{comma}{rest}");
+        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}{rest}");
         let needed = kit::text::tokens(line.len() as u64);
         // What cannot be cut any further is refused: half of it would be wrong.
         if request.max_tokens.is_some_and(|most| needed > most) {
             let message = format!("the answer needs {needed} tokens");
-            return Err(refuse_with(message, "needed_tokens", needed.into()));
+            return Err(refuse_with(message, "needed_tokens", needed.into()).into());
         }
         Ok(Answered { line, raw_bytes: raw.parse().expect("it was put together so") })
     }
 
+    /// Brings everything up to date and looks for a kept answer, in one step: what another question finds changed in
+    /// between would be told for a state that was not its own.
+    fn look_up(&self, key: &str, asks: &answers::Asks, request: &Request) -> (Asked, Arc<Files>, u128) {
+        let one = self.one_file(request);
+        let mut index = lock(&self.index);
+        let mut memo = lock(&self.memo);
+        self.bring_up_to_date(&mut index, &mut memo, |index| match (&one, self.lifetime) {
+            // Where nothing is watched, one file needs no walk.
+            (Some(path), Lifetime::OneLook) => index.look_at(path),
+            (one, _) => index.refresh(one.as_deref()),
+        });
+        let as_of = as_of(asks, &index);
+        let asked = match basis(asks, as_of) {
+            Some(basis) => memo.ask(key, basis),
+            None => Asked::Make(memo.ticket(key)),
+        };
+        self.sum_up(&index, &memo);
+        (asked, Arc::clone(index.files()), as_of)
+    }
+
     /// Brings files and facts up to date; gives what tells this state from others.
     pub fn refresh(&self) -> Digests {
-        self.refreshed(Index::refresh)
+        self.refreshed(|index| index.refresh(None))
+    }
+
+    /// What tells the state of the files as they were at the last look.
+    pub fn digests(&self) -> Digests {
+        lock(&self.index).digests()
     }
 
     /// Looks at every entry, whatever was told.
@@ -129,11 +207,22 @@ impl Engine {
         self.refreshed(Index::look_at_everything);
     }
 
-    fn refreshed(&self, look: impl FnOnce(&mut Index) -> crate::index::Refreshed) -> Digests {
+    fn refreshed(&self, look: impl FnOnce(&mut Index) -> Refreshed) -> Digests {
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
+        self.bring_up_to_date(&mut index, &mut memo, look);
+        self.sum_up(&index, &memo);
+        index.digests()
+    }
+
+    fn bring_up_to_date(
+        &self,
+        index: &mut Index,
+        memo: &mut Memo,
+        look: impl FnOnce(&mut Index) -> Refreshed,
+    ) {
         let first = memo.is_new();
-        let changed = look(&mut index).changed;
+        let changed = look(index).changed;
         let paths: Vec<&String> =
             if first { index.files().keys().collect() } else { changed.iter().collect() };
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
@@ -142,7 +231,11 @@ impl Engine {
         if !first && self.lifetime == Lifetime::Long {
             lock(&self.touched).extend(changed);
         }
-        index.digests()
+    }
+
+    fn sum_up(&self, index: &Index, memo: &Memo) {
+        let memo = self.counted(memo);
+        *lock(&self.summary) = Summary { files: index.files().len(), memo, dedup: index.dedup() };
     }
 
     /// Somebody says that a file changed: it is looked at with the next question anyway, so only what the kernel cannot
@@ -154,78 +247,98 @@ impl Engine {
         }
     }
 
-    pub fn files(&self) -> usize {
-        lock(&self.index).files().len()
+    /// Never waits for a question that is being worked on.
+    pub fn summary(&self) -> Summary {
+        *lock(&self.summary)
     }
 
-    pub fn memo(&self) -> SalsaCacheStats {
-        let now = lock(&self.memo).counters();
+    fn counted(&self, memo: &Memo) -> SalsaCacheStats {
+        let (before, now) = (*lock(&self.before), memo.counters());
         SalsaCacheStats {
-            hits: self.before.hits + now.hits,
-            misses: self.before.misses + now.misses,
-            invalidations: self.before.invalidations + now.invalidations,
-            recomputations: self.before.recomputations + now.recomputations,
+            hits: before.hits + now.hits,
+            misses: before.misses + now.misses,
+            invalidations: before.invalidations + now.invalidations,
+            recomputations: before.recomputations + now.recomputations,
         }
-    }
-
-    pub fn dedup(&self) -> DedupStats {
-        lock(&self.index).dedup()
     }
 
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
-        let kept = lock(&self.index).to_kept();
-        cache::write(&self.root, cache::FACTS, &kept)
+        let files = Arc::clone(lock(&self.index).files());
+        cache::write(&self.root, cache::FACTS, &index::to_kept(&files))
     }
 
     /// Forgets everything that can be found out again.
     pub fn forget(&self) {
-        lock(&self.index).forget();
-        *lock(&self.memo) = Memo::default();
+        let mut index = lock(&self.index);
+        let mut memo = lock(&self.memo);
+        index.forget();
+        *memo = Memo::default();
+        *lock(&self.before) = SalsaCacheStats::default();
+        *lock(&self.summary) = Summary::default();
     }
 
-    fn raw_bytes(&self, told: &Told) -> u64 {
-        let index = lock(&self.index);
-        let bytes = told.files.iter().filter_map(|path| index.files().get(path)).map(|file| file.bytes);
-        bytes.sum::<u64>().max(if told.files.is_empty() { told.json.len() as u64 } else { 0 })
-    }
-
-    /// Commands that look at one file need no walk where nothing is watched.
-    fn refresh_for(&self, request: &Request) -> Digests {
-        let one = match &request.command {
+    /// The file that a command looks at, if it looks at one and no other.
+    fn one_file(&self, request: &Request) -> Option<String> {
+        match &request.command {
             DaemonCommand::Extract { file }
             | DaemonCommand::Imports { file }
             | DaemonCommand::Cfg { file, .. }
             | DaemonCommand::Dfg { file, .. }
             | DaemonCommand::Slice { file, .. } => self.root.relative(self.root.path(), file),
             _ => None,
-        };
-        match one {
-            Some(path) if self.lifetime == Lifetime::OneLook => self.refreshed(|index| index.look_at(&path)),
-            _ => self.refresh(),
         }
     }
+}
 
-    /// What an answer stands on; nothing for one that is never kept, since it stands on more than files.
-    fn basis<'a>(&self, asks: &'a answers::Asks, digests: Digests) -> Option<Basis<'a>> {
-        use answers::Asks;
-        match asks {
-            Asks::Tree { .. } => Some(Basis::Given(digests.paths)),
-            Asks::Search { .. } | Asks::Structure { .. } | Asks::Importers { .. } => {
-                Some(Basis::Given(digests.contents))
-            }
-            Asks::Extract { file } | Asks::Imports { file } | Asks::Flow { file, .. } => {
-                let hash = lock(&self.index).files().get(file).map_or([0; 16], |file| file.hash.0);
-                Some(Basis::Given(u128::from_le_bytes(hash)))
-            }
-            Asks::Semantic { .. }
-            | Asks::Calls { .. }
-            | Asks::Impact { .. }
-            | Asks::Context { .. }
-            | Asks::Dead { .. }
-            | Asks::Arch { .. } => Some(Basis::Facts),
-            Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
+impl View {
+    /// The content of a file of this view.
+    fn text(&self, root: &Root, path: &str, file: &File) -> Result<Vec<u8>, Unable> {
+        let full = || fs::read(root.path().join(path)).unwrap_or_default();
+        let text = file.text(root.path(), path).or_else(|| (self.trust == Trust::Lenient).then(full));
+        text.ok_or(Unable::Moved)
+    }
+
+    fn raw_bytes(&self, told: &Told) -> u64 {
+        let bytes = told.files.iter().filter_map(|path| self.files.get(path)).map(|file| file.bytes);
+        bytes.sum::<u64>().max(if told.files.is_empty() { told.json.len() as u64 } else { 0 })
+    }
+}
+
+/// What tells the state of what a question looks at.
+fn as_of(asks: &answers::Asks, index: &Index) -> u128 {
+    use answers::Asks;
+    match asks {
+        Asks::Tree { .. } => index.digests().paths,
+        Asks::Extract { file } | Asks::Imports { file } | Asks::Flow { file, .. } => {
+            index.files().get(file).map_or(0, |known| known.digest(file))
         }
+        _ => index.digests().contents,
+    }
+}
+
+/// Answers that stand on more than files are never kept.
+fn is_kept(asks: &answers::Asks) -> bool {
+    basis(asks, 0).is_some()
+}
+
+fn basis(asks: &answers::Asks, as_of: u128) -> Option<Basis<'_>> {
+    use answers::Asks;
+    match asks {
+        Asks::Tree { .. }
+        | Asks::Search { .. }
+        | Asks::Structure { .. }
+        | Asks::Importers { .. }
+        | Asks::Extract { .. }
+        | Asks::Imports { .. }
+        | Asks::Flow { .. } => Some(Basis::Given(as_of)),
+        Asks::Semantic { .. }
+        | Asks::Calls { .. }
+        | Asks::Impact { .. }
+        | Asks::Context { .. }
+        | Asks::Dead { .. }
+        | Asks::Arch { .. } => Some(Basis::Facts),
+        Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
     }
 }
 

@@ -5,12 +5,15 @@ use code::language::Language;
 use kit::doctor::Check;
 use kit::places::{Entry, Variable};
 use kit::{Failure, Invocation, Places, savings};
+use mcp::Part;
 use wire::tldr::{DaemonCommand, DaemonResponse, Request};
 
 use crate::client::{self, Asked};
+use crate::door::Door;
+use crate::index::Lifetime;
 use crate::root::Root;
 use crate::settings::Settings;
-use crate::{cache, cli, usage};
+use crate::{cache, cli, serve, usage};
 
 pub use crate::tour::stop as tour;
 
@@ -55,6 +58,12 @@ fn daemon(root: &Root, places: &Places) -> Check {
         Err(failure) => Check::fail(NAME, failure.to_string().trim_start_matches("error: ").to_owned())
             .hint("`tldr daemon stop`"),
     }
+}
+
+/// Its tools for clients that speak the Model Context Protocol, about the project that we stand in.
+pub fn mcp(invocation: &Invocation, places: &Places) -> Result<Part, Failure> {
+    let root = Root::find(&invocation.cwd)?;
+    Ok(serve::server(Door::new(root, places.clone(), invocation.env.clone(), Lifetime::Long)).into())
 }
 
 /// Questions that a daemon was asked, in all projects.

@@ -3,13 +3,14 @@
 //! question.
 
 mod kept;
+mod known;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use code::facts::{self, Facts};
 use code::language::Language;
@@ -22,9 +23,14 @@ use crate::walk::{self, Found, Stamp, Walked};
 use crate::watch::{Changes, Watch};
 
 pub(crate) use kept::Kept;
+use known::{Content, Known};
 
 /// More of a file than this we do not take in: it is data, and a search through it is a search engine's business.
 pub const LARGEST: u64 = 16 << 20;
+/// What the kernel does not tell of a watched directory (a write through shared memory, or under another name of the file)
+/// is found by asking for every known file again, which takes a few milliseconds for thousands: not with every question,
+/// but with one that comes so long after the last look.
+const RECHECK: Duration = Duration::from_secs(1);
 
 /// The content of a file, told from all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -34,20 +40,6 @@ impl Hash {
     pub fn of(bytes: &[u8]) -> Hash {
         let digest = Sha256::digest(bytes);
         Hash(digest[..16].try_into().expect("a digest is longer"))
-    }
-}
-
-/// What facts are kept by: the same text is another program with another ending.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Content {
-    hash: Hash,
-    ending: Box<str>,
-}
-
-impl Content {
-    fn of(hash: Hash, path: &str) -> Content {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        Content { hash, ending: name.rsplit_once('.').map_or(name, |(_, ending)| ending).into() }
     }
 }
 
@@ -63,17 +55,23 @@ pub struct File {
     settled: bool,
 }
 
+/// All files by their path below the project, in order.
+pub type Files = BTreeMap<String, File>;
+
 /// The files of a project at one moment.
 #[derive(Debug)]
 pub struct Index {
     root: PathBuf,
     watch: Option<Watch>,
-    files: BTreeMap<String, File>,
+    files: Arc<Files>,
     folders: BTreeSet<PathBuf>,
-    /// Facts by content, of this project's files and of what was kept on disk.
-    known: HashMap<Content, Arc<Facts>>,
+    known: Known,
+    /// Files whose next change the kernel or their stamp might not show.
+    doubtful: BTreeSet<String>,
     notes: Vec<String>,
     looked: bool,
+    /// When all files were looked at.
+    checked: Instant,
     digests: Digests,
     progress: Arc<Progress>,
 }
@@ -108,25 +106,21 @@ impl Index {
             Lifetime::OneLook => None,
             Lifetime::Long => Watch::start().ok(),
         };
-        let Kept { files, known } = kept;
-        Index {
+        let mut index = Index {
             root: root.to_owned(),
             watch,
-            files,
+            files: Arc::default(),
             folders: BTreeSet::new(),
-            known,
+            known: Known::default(),
+            doubtful: BTreeSet::new(),
             notes: Vec::new(),
             looked: false,
+            checked: Instant::now(),
             digests: Digests::default(),
             progress: Arc::default(),
-        }
-        .summed()
-    }
-
-    fn summed(mut self) -> Index {
-        self.digests = Digests::default();
-        self.files.iter().for_each(|(path, file)| self.digests.add(path, file));
-        self
+        };
+        kept.0.into_iter().for_each(|(path, file)| index.insert(path, file));
+        index
     }
 
     /// Says from now on how far the reading of files has come.
@@ -138,8 +132,7 @@ impl Index {
         self.digests
     }
 
-    /// All files by their path below the project, in order.
-    pub fn files(&self) -> &BTreeMap<String, File> {
+    pub fn files(&self) -> &Arc<Files> {
         &self.files
     }
 
@@ -148,29 +141,22 @@ impl Index {
         &self.notes
     }
 
-    /// Makes the index that of the files as they are now.
-    pub fn refresh(&mut self) -> Refreshed {
+    /// Makes the index that of the files as they are now. Whoever asks about one file has it looked at in any case.
+    pub fn refresh(&mut self, asked: Option<&str>) -> Refreshed {
         let changes = match &mut self.watch {
             Some(watch) if self.looked && watch.is_blind().is_none() => watch.drain(),
             _ => Changes::Everything,
         };
         match changes {
             Changes::Everything => self.look_at_everything(),
-            Changes::In(folders) => self.look_into(&folders),
+            Changes::In(folders) => self.look_into(&folders, asked),
         }
     }
 
     /// Looks at every entry, whatever was told.
     pub fn look_at_everything(&mut self) -> Refreshed {
-        let mut walked = walk::walk(&self.root);
-        if let Some(watch) = &mut self.watch {
-            // What changes between the walk and the watch would be lost: so it is walked again.
-            watch.follow(&walked.folders);
-            let _ = watch.drain();
-            walked = walk::walk(&self.root);
-            watch.follow(&walked.folders);
-        }
-        self.looked = true;
+        let walked = self.walk();
+        self.checked = Instant::now();
         self.folders = walked.folders.into_iter().collect();
         self.notes = walked.notes;
         let gone: Vec<String> = {
@@ -180,25 +166,41 @@ impl Index {
         self.take_in(walked.files, gone)
     }
 
-    /// Looks at one file and at nothing else.
-    pub fn look_at(&mut self, path: &str) -> Refreshed {
-        match fs::symlink_metadata(self.root.join(path)) {
-            Ok(metadata) => {
-                let found = Found { path: path.to_owned(), stamp: Stamp::of(&metadata) };
-                self.take_in(vec![found], Vec::new())
+    /// A walk of which the kernel tells all that happens later.
+    fn walk(&mut self) -> Walked {
+        /// Somebody who makes directories faster than we walk is met with another walk at the next question.
+        const WALKS: usize = 4;
+        let mut walked = Walked::default();
+        self.looked = false;
+        for _ in 0..WALKS {
+            // What was told until here, the walk will see.
+            let _ = self.watch.as_mut().map(Watch::drain);
+            walked = walk::walk(&self.root);
+            if !self.watch.as_mut().is_some_and(|watch| watch.follow(&walked.folders)) {
+                self.looked = true;
+                break;
             }
-            Err(_) => self.take_in(Vec::new(), vec![path.to_owned()]),
+        }
+        walked
+    }
+
+    /// Looks at one file and at nothing else but the rules that may hide it.
+    pub fn look_at(&mut self, path: &str) -> Refreshed {
+        match walk::find(&self.root, path) {
+            Some(found) => self.take_in(vec![found], Vec::new()),
+            None => self.take_in(Vec::new(), vec![path.to_owned()]),
         }
     }
 
     /// The next refresh reads this file whatever the file system says.
     pub fn distrust(&mut self, path: &str) {
-        if let Some(file) = self.files.get_mut(path) {
+        if let Some(file) = Arc::make_mut(&mut self.files).get_mut(path) {
             file.settled = false;
+            self.doubtful.insert(path.to_owned());
         }
     }
 
-    fn look_into(&mut self, folders: &BTreeSet<PathBuf>) -> Refreshed {
+    fn look_into(&mut self, folders: &BTreeSet<PathBuf>, asked: Option<&str>) -> Refreshed {
         let mut found = Vec::new();
         let mut gone = Vec::new();
         for folder in folders {
@@ -217,8 +219,7 @@ impl Index {
             );
             found.extend(files);
         }
-        // Those that were read in the tick in which they had changed.
-        found.extend(self.unsettled(folders));
+        found.extend(self.recheck(folders, asked));
         self.take_in(found, gone)
     }
 
@@ -236,17 +237,25 @@ impl Index {
             .filter(move |path| !path[prefix.len()..].contains('/'))
     }
 
-    fn unsettled(&self, listed: &BTreeSet<PathBuf>) -> Vec<Found> {
-        let unsettled = self.files.iter().filter(|(_, file)| !file.settled);
-        let others = unsettled.filter(|(path, _)| {
-            let folder = self.root.join(path);
-            !listed.contains(folder.parent().unwrap_or(&folder))
-        });
+    /// Those of which the kernel may not have told, as they are now. One that is gone was told of.
+    fn recheck(&mut self, listed: &BTreeSet<PathBuf>, asked: Option<&str>) -> Vec<Found> {
+        let is_due = self.checked.elapsed() >= RECHECK;
+        let paths: Vec<&String> = if is_due {
+            self.checked = Instant::now();
+            self.files.keys().collect()
+        } else {
+            let asked = asked.and_then(|path| self.files.get_key_value(path)).map(|(path, _)| path);
+            self.doubtful.iter().chain(asked).collect()
+        };
         let look = |path: &String| {
-            let stamp = Stamp::of(&fs::symlink_metadata(self.root.join(path)).ok()?);
+            let full = self.root.join(path);
+            if listed.contains(full.parent().unwrap_or(&full)) {
+                return None;
+            }
+            let stamp = Stamp::of(&fs::symlink_metadata(full).ok()?);
             Some(Found { path: path.clone(), stamp })
         };
-        others.filter_map(|(path, _)| look(path)).collect()
+        paths.into_par_iter().filter_map(look).collect()
     }
 
     /// Reads those that are not what we know, and forgets those that are gone.
@@ -267,29 +276,32 @@ impl Index {
             if before != file.as_ref().map(|file| file.hash) {
                 refreshed.changed.insert(path.clone());
             }
-            match file {
-                Some(file) => {
-                    if let Some(facts) = &file.facts {
-                        let content = Content::of(file.hash, &path);
-                        self.known.entry(content).or_insert_with(|| Arc::clone(facts));
-                    }
-                    self.remove(&path);
-                    self.digests.add(&path, &file);
-                    self.files.insert(path, file);
-                }
-                None => self.remove(&path),
+            self.remove(&path);
+            if let Some(file) = file {
+                self.insert(path, file);
             }
-        }
-        // Of every version of a file that was ever met, the newest few may come back (a branch and back).
-        if self.known.len() > 2 * self.files.len() + 1024 {
-            self.known.retain(|_, facts| Arc::strong_count(facts) > 1);
         }
         refreshed
     }
 
+    fn insert(&mut self, path: String, mut file: File) {
+        if let Some(facts) = file.facts.take() {
+            file.facts = Some(self.known.came(Content::of(file.hash, &path), file.bytes, facts));
+        }
+        self.digests.add(&path, &file);
+        if !file.settled || file.stamp.has_other_names() {
+            self.doubtful.insert(path.clone());
+        }
+        Arc::make_mut(&mut self.files).insert(path, file);
+    }
+
     fn remove(&mut self, path: &str) {
-        if let Some(file) = self.files.remove(path) {
+        if let Some(file) = Arc::make_mut(&mut self.files).remove(path) {
             self.digests.subtract(path, &file);
+            self.doubtful.remove(path);
+            if file.facts.is_some() {
+                self.known.went(Content::of(file.hash, path), file.bytes);
+            }
         }
     }
 
@@ -302,7 +314,7 @@ impl Index {
         let Some((stamp, bytes)) = content(&full) else { return (path, None) };
         let hash = Hash::of(&bytes);
         let facts = Language::of_path(&path).and_then(|language| {
-            let known = self.known.get(&Content::of(hash, &path)).cloned();
+            let known = self.known.find(&Content::of(hash, &path));
             known.or_else(|| facts::extract(language, &path, &bytes).map(Arc::new))
         });
         let file = File { hash, bytes: bytes.len() as u64, facts, stamp, settled: stamp.is_settled(began) };
@@ -311,31 +323,22 @@ impl Index {
 
     /// How often the same content was met.
     pub fn dedup(&self) -> DedupStats {
-        let mut seen = BTreeSet::new();
-        let mut stats = DedupStats::default();
-        for file in self.files.values().filter(|file| file.facts.is_some()) {
-            if seen.insert(file.hash) {
-                stats.unique_hashes += 1;
-            } else {
-                stats.duplicates_avoided += 1;
-                stats.bytes_saved += file.bytes;
-            }
-        }
-        stats
+        self.known.dedup()
     }
 
     /// Forgets everything, as after `cache clear`.
     pub fn forget(&mut self) {
-        self.files.clear();
-        self.known.clear();
+        self.files = Arc::default();
+        self.known = Known::default();
+        self.doubtful.clear();
         self.looked = false;
         self.digests = Digests::default();
     }
+}
 
-    /// What is worth keeping, as bytes of a file.
-    pub fn to_kept(&self) -> Vec<u8> {
-        kept::write(&self.files)
-    }
+/// What is worth keeping of files, as bytes of a file.
+pub fn to_kept(files: &Files) -> Vec<u8> {
+    kept::write(files)
 }
 
 impl Digests {
@@ -355,6 +358,20 @@ impl Digests {
         let name = Hash::of(path.as_bytes());
         let both = Hash::of(&[name.0, file.hash.0].concat());
         (u128::from_le_bytes(name.0), u128::from_le_bytes(both.0))
+    }
+}
+
+impl File {
+    /// The content that this is about, if the file still holds it: it may have changed since.
+    pub fn text(&self, root: &Path, path: &str) -> Option<Vec<u8>> {
+        let (stamp, bytes) = content(&root.join(path))?;
+        let is_it = if self.settled { stamp == self.stamp } else { Hash::of(&bytes) == self.hash };
+        is_it.then_some(bytes)
+    }
+
+    /// What tells this file with its content from all others.
+    pub fn digest(&self, path: &str) -> u128 {
+        Digests::of(path, self).1
     }
 }
 

@@ -134,21 +134,20 @@ pub(crate) fn run(
     reader: impl std::io::Read + Send + 'static,
     writer: impl std::io::Write,
 ) -> Result<Exit, Failure> {
+    serve(reader, writer, &server(door))
+        .map(|()| Exit::Done)
+        .map_err(|error| Failure::new("the connection broke").because(&error))
+}
+
+/// The tools with what they stand on, for us and for the front door.
+pub(crate) fn server(door: Door) -> Server<Arc<Door>> {
     let info = ServerInfo {
         name: "tldr".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         instructions: Some(INSTRUCTIONS.to_owned()),
     };
     let door = Arc::new(door);
-    let server = Server::new(info, tools(), move || Arc::clone(&door));
-    serve(reader, writer, &server)
-        .map(|()| Exit::Done)
-        .map_err(|error| Failure::new("the connection broke").because(&error))
-}
-
-/// The tools, for this server and for the front door's.
-pub(crate) fn tools() -> Vec<Tool<Arc<Door>>> {
-    OFFERS.iter().map(Offer::tool).collect()
+    Server::new(info, OFFERS.iter().map(Offer::tool).collect(), move || Arc::clone(&door))
 }
 
 impl Offer {

@@ -8,9 +8,10 @@ use kit::{Failure, Places, text};
 use serde::{Deserialize, Serialize};
 use store::Durability;
 use store::journal::{self, Journal};
+use wire::tldr::HookStats;
 
 /// What one line says: how much was asked since the last one.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Increment {
     /// In seconds since 1970.
     #[serde(default)]
@@ -25,6 +26,9 @@ pub struct Increment {
     pub raw_tokens: u64,
     #[serde(default)]
     pub tldr_tokens: u64,
+    /// What a hook did since; such a line counts no request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookStats>,
 }
 
 /// All lines together.
@@ -74,7 +78,7 @@ pub fn totals(places: &Places) -> Result<Option<Totals>, Failure> {
     for line in journal::lines(&path, 0).map_err(|error| failed(&error))? {
         let line = line.map_err(|error| failed(&error))?;
         let Ok(increment) = serde_json::from_slice::<Increment>(&line.bytes) else { continue };
-        lines += 1;
+        lines += usize::from(increment.requests > 0);
         totals.total_invocations = totals.total_invocations.saturating_add(increment.requests);
         totals.raw_tokens_total = totals.raw_tokens_total.saturating_add(increment.raw_tokens);
         totals.tldr_tokens_total = totals.tldr_tokens_total.saturating_add(increment.tldr_tokens);

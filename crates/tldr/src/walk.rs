@@ -53,6 +53,7 @@ pub struct Stamp {
     changed_ns: i128,
     inode: u64,
     device: u64,
+    links: u64,
 }
 
 impl Stamp {
@@ -64,20 +65,22 @@ impl Stamp {
             changed_ns: ns(metadata.ctime(), metadata.ctime_nsec()),
             inode: metadata.ino(),
             device: metadata.dev(),
+            links: metadata.nlink(),
         }
     }
 
-    pub(crate) fn to_bytes(self) -> [u8; 56] {
-        let mut bytes = [0; 56];
+    pub(crate) fn to_bytes(self) -> [u8; 64] {
+        let mut bytes = [0; 64];
         bytes[..8].copy_from_slice(&self.bytes.to_le_bytes());
         bytes[8..24].copy_from_slice(&self.modified_ns.to_le_bytes());
         bytes[24..40].copy_from_slice(&self.changed_ns.to_le_bytes());
         bytes[40..48].copy_from_slice(&self.inode.to_le_bytes());
-        bytes[48..].copy_from_slice(&self.device.to_le_bytes());
+        bytes[48..56].copy_from_slice(&self.device.to_le_bytes());
+        bytes[56..].copy_from_slice(&self.links.to_le_bytes());
         bytes
     }
 
-    pub(crate) fn from_bytes(bytes: [u8; 56]) -> Stamp {
+    pub(crate) fn from_bytes(bytes: [u8; 64]) -> Stamp {
         let short = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
         let long = |at: usize| i128::from_le_bytes(bytes[at..at + 16].try_into().expect("sixteen bytes"));
         Stamp {
@@ -86,7 +89,13 @@ impl Stamp {
             changed_ns: long(24),
             inode: short(40),
             device: short(48),
+            links: short(56),
         }
+    }
+
+    /// Whether the file could be written under another name, which nobody who watches this one's directory is told.
+    pub fn has_other_names(&self) -> bool {
+        self.links > 1
     }
 
     /// Whether a change after `read` would be sure to show. Clocks of file systems tick slowly: what changed in the tick
@@ -131,6 +140,14 @@ pub fn list(root: &Path, folder: &Path) -> Walked {
     see(root, &builder)
 }
 
+/// One file by its place below `root`, if a walk would see it.
+pub fn find(root: &Path, path: &str) -> Option<Found> {
+    let full = root.join(path);
+    let mut builder = builder(root);
+    builder.filter_entry(move |entry| is_seen(entry) && full.starts_with(entry.path()));
+    see(root, &builder).files.into_iter().find(|found| found.path == path)
+}
+
 fn builder(folder: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(folder);
     builder
@@ -138,8 +155,13 @@ fn builder(folder: &Path) -> WalkBuilder {
         .require_git(false)
         .follow_links(false)
         .add_custom_ignore_filename(IGNORE_FILE)
-        .filter_entry(|entry| !matches!(entry.file_name().to_str(), Some(".git" | FOLDER)));
+        .filter_entry(is_seen);
     builder
+}
+
+/// Not what git and we ourselves keep.
+fn is_seen(entry: &DirEntry) -> bool {
+    !matches!(entry.file_name().to_str(), Some(".git" | FOLDER))
 }
 
 fn see(root: &Path, builder: &WalkBuilder) -> Walked {
@@ -240,6 +262,22 @@ mod tests {
         let listed = list(&root, &root.join("sub"));
         assert_eq!(listed.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["sub/a.py"]);
         assert_eq!(listed.folders, [root.join("sub"), root.join("sub/open")]);
+    }
+
+    #[test]
+    fn one_file_is_found_if_a_walk_sees_it() {
+        let home = Home::new();
+        home.write("p/.gitignore", "*.log\n/out/\n");
+        for file in ["a.py", "sub/b.py", "sub/c.log", "out/d.py", "out/deep/e.py", ".tldr/f.py"] {
+            home.write(format!("p/{file}"), "");
+        }
+        let root = home.path().join("p");
+        for found in &walk(&root).files {
+            assert_eq!(find(&root, &found.path).as_ref(), Some(found));
+        }
+        for hidden in ["sub/c.log", "out/d.py", "out/deep/e.py", ".tldr/f.py", "gone.py", "sub", ""] {
+            assert_eq!(find(&root, hidden), None, "{hidden}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which directories of a project changed since we last asked, from the kernel. An event is in its queue before the call
 //! that caused it returns, so that whoever drains the queue first and answers then has missed nothing. Knows no rules and
-//! no content. What the kernel cannot tell (a write through shared memory, a file system of another machine) is
-//! [`Watch::is_blind`]'s business or found by the next full look.
+//! no content. What the kernel cannot tell (a write through shared memory, a file system of another machine) is found by
+//! whoever looks at the files again now and then.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsStr;
@@ -49,8 +49,9 @@ impl Watch {
         Ok(Watch { queue, folders: HashMap::new(), blind: None })
     }
 
-    /// Watches exactly these directories. Must come before they are looked at: what changes in between is told then.
-    pub fn follow(&mut self, folders: &[PathBuf]) {
+    /// Watches exactly these directories, and says whether some of them were not watched before: those have to be looked
+    /// at once more, since nobody told what happened in them between the look and now.
+    pub fn follow(&mut self, folders: &[PathBuf]) -> bool {
         let wanted: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
         let gone: Vec<i32> = self
             .folders
@@ -65,17 +66,21 @@ impl Watch {
         }
         self.blind = None;
         let known: BTreeSet<PathBuf> = self.folders.values().cloned().collect();
-        for folder in wanted.into_iter().filter(|folder| !known.contains(*folder)) {
-            self.add(folder);
-        }
+        let new = wanted.into_iter().filter(|folder| !known.contains(*folder));
+        new.filter(|folder| self.add(folder)).count() > 0
     }
 
-    fn add(&mut self, folder: &Path) {
+    fn add(&mut self, folder: &Path) -> bool {
         match inotify::add_watch(&self.queue, folder, EVENTS) {
-            // A directory that was renamed keeps its number.
-            Ok(id) => drop(self.folders.insert(id, folder.to_owned())),
-            Err(Errno::NOENT | Errno::NOTDIR) => {}
-            Err(error) => self.blind = Some(error),
+            Ok(id) => {
+                self.folders.insert(id, folder.to_owned());
+                true
+            }
+            Err(Errno::NOENT | Errno::NOTDIR) => false,
+            Err(error) => {
+                self.blind = Some(error);
+                false
+            }
         }
     }
 
@@ -94,6 +99,7 @@ impl Watch {
         let mut buffer = [MaybeUninit::<u8>::uninit(); 16 * 1024];
         let mut changed = BTreeSet::new();
         let mut everything = false;
+        let mut lost = BTreeSet::new();
         let mut reader = Reader::new(&self.queue, &mut buffer);
         loop {
             match reader.next() {
@@ -107,8 +113,8 @@ impl Watch {
                             | ReadFlags::MOVE_SELF,
                     ) || name.is_some_and(is_rule_file);
                     changed.extend(self.folders.get(&event.wd()).cloned());
-                    if flags.contains(ReadFlags::IGNORED) {
-                        self.folders.remove(&event.wd());
+                    if flags.intersects(ReadFlags::IGNORED | ReadFlags::MOVE_SELF) {
+                        lost.insert(event.wd());
                     }
                 }
                 Err(Errno::INTR) => {}
@@ -118,6 +124,11 @@ impl Watch {
                     break;
                 }
             }
+        }
+        for id in lost {
+            // A directory that moved takes its watch along; at its old place there may be another one.
+            self.folders.remove(&id);
+            let _ = inotify::remove_watch(&self.queue, id);
         }
         if everything { Changes::Everything } else { Changes::In(changed) }
     }
@@ -178,6 +189,21 @@ mod tests {
         let _ = watch.drain();
         fs::write(root.join("other/b.py"), "three").unwrap();
         assert_eq!(watch.drain(), folders([root.join("other")]));
+    }
+
+    #[test]
+    fn a_directory_in_the_place_of_one_that_left_is_watched() {
+        let home = Home::new();
+        let (root, mut watch) = watched(&home);
+        fs::rename(root.join("sub"), home.path().join("elsewhere")).unwrap();
+        fs::create_dir(root.join("sub")).unwrap();
+        assert_eq!(watch.drain(), Changes::Everything);
+        watch.follow(&[root.clone(), root.join("sub")]);
+        let _ = watch.drain();
+        fs::write(home.path().join("elsewhere/b.py"), "two").unwrap();
+        assert_eq!(watch.drain(), folders([]));
+        fs::write(root.join("sub/c.py"), "two").unwrap();
+        assert_eq!(watch.drain(), folders([root.join("sub")]));
     }
 
     #[test]

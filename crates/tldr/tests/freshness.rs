@@ -32,6 +32,7 @@ fn the_daemon_says_what_a_first_look_says_after_any_change() {
     let sources = copy_of_real_sources(&project);
     home.git(&project, &["add", "-A"]).ok();
     home.git(&project, &["commit", "-qm", "one"]).ok();
+    other_branch(&home, &project);
     home.run(home.command(bin("tldr")).args(["daemon", "start"]).current_dir(&project)).ok();
     let steps = if std::env::var_os("SCRIMP_SOAK_POINTS").is_some() { SOAK } else { STEPS };
     // Another one each day would find more; the same one each day can be believed.
@@ -39,7 +40,13 @@ fn the_daemon_says_what_a_first_look_says_after_any_change() {
     let mut world = World { home: &home, project: project.clone(), names: names(&sources), stashed: false };
     let mut talk = connect(&home);
     for step in 0..steps {
-        let what = world.change(&mut random);
+        let mut what = world.change(&mut random);
+        // Somebody who tells of the change, and somebody who does not, are told the same.
+        if random.below(2) == 0 {
+            let file = world.any(&mut random).unwrap_or_else(|| project.join("gone.py"));
+            ask(&mut talk, &json!({"cmd": "notify", "file": file}));
+            what.push_str(" and being told of some file");
+        }
         for request in questions(&world, &mut random, 3) {
             let warm = ask(&mut talk, &request);
             let cold = cold(&project, &request);
@@ -47,6 +54,48 @@ fn the_daemon_says_what_a_first_look_says_after_any_change() {
         }
     }
     home.run(home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&project)).ok();
+}
+
+/// What the kernel does not tell: a write under a name of the file that is outside of the project, and one that puts the
+/// time of the last change back.
+#[test]
+fn a_write_under_another_name_or_with_an_old_time_is_seen() {
+    let home = Home::new();
+    home.write("p/a.py", "def one():\n    return 1\n");
+    let project = home.path().join("p");
+    fs::hard_link(project.join("a.py"), home.path().join("elsewhere.py")).unwrap();
+    home.run(home.command(bin("tldr")).args(["daemon", "start"]).current_dir(&project)).ok();
+    let mut talk = connect(&home);
+    let time = fs::metadata(project.join("a.py")).unwrap().modified().unwrap();
+    for (path, name) in
+        [("elsewhere.py", "two"), ("p/a.py", "six"), ("elsewhere.py", "ten"), ("p/a.py", "one")]
+    {
+        for request in [json!({"cmd": "structure", "path": "."}), json!({"cmd": "extract", "file": "a.py"})] {
+            // No longer than before, and no younger.
+            home.write(path, format!("def {name}():\n    return 1\n"));
+            fs::File::options().write(true).open(home.path().join(path)).unwrap().set_modified(time).unwrap();
+            let said = ask(&mut talk, &request);
+            assert!(said.contains(name), "{request} {said}");
+            assert_eq!(said, cold(&project, &request));
+            home.write(path, "def nothing():\n    return 1\n");
+            assert!(ask(&mut talk, &request).contains("nothing"));
+        }
+    }
+    home.run(home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&project)).ok();
+}
+
+/// A branch on which half of the files are others.
+fn other_branch(home: &Home, project: &Path) {
+    home.git(project, &["checkout", "-qb", "other"]).ok();
+    fs::rename(project.join("python/scanner.py"), project.join("python/looker.py")).unwrap();
+    for file in ["python/decoder.py", "python/encoder.py"] {
+        let text = fs::read_to_string(project.join(file)).unwrap();
+        fs::write(project.join(file), text.replace("def ", "def other_").replace("scanner", "looker"))
+            .unwrap();
+    }
+    home.git(project, &["add", "-A"]).ok();
+    home.git(project, &["commit", "-qm", "two"]).ok();
+    home.git(project, &["branch", "-q", "first", "HEAD~1"]).ok();
 }
 
 /// Our own `kit`, and a package of Python's library.
@@ -126,7 +175,7 @@ impl World<'_> {
     fn change(&mut self, random: &mut Random) -> String {
         let Some(file) = self.any(random) else { return self.stash() };
         let shown = file.strip_prefix(&self.project).unwrap().display().to_string();
-        match random.below(12) {
+        match random.below(14) {
             0 => {
                 fs::remove_file(&file).unwrap();
                 format!("removing {shown}")
@@ -156,6 +205,19 @@ impl World<'_> {
                 let _ = fs::rename(self.project.join("rust"), self.project.join("crab"));
                 let _ = fs::rename(self.project.join("new1"), self.project.join("rust"));
                 "moving directories".to_owned()
+            }
+            6 => {
+                let branch = ["first", "other"][random.below(2)];
+                self.home.git(&self.project, &["checkout", "-qf", branch]);
+                format!("switching to the branch {branch}")
+            }
+            7 => {
+                let elsewhere = self.home.path().join("elsewhere");
+                let _ = fs::rename(self.project.join("python"), &elsewhere);
+                let _ = fs::create_dir(self.project.join("python"));
+                let _ = fs::copy(elsewhere.join("decoder.py"), self.project.join("python/decoder.py"));
+                let _ = fs::remove_dir_all(elsewhere);
+                "another directory in the place of one".to_owned()
             }
             _ => {
                 let mut lines: Vec<String> =
@@ -203,6 +265,9 @@ fn questions(world: &World, random: &mut Random, count: usize) -> Vec<Value> {
         json!({"cmd": "arch"}),
         json!({"cmd": "cfg", "file": file, "function": name}),
         json!({"cmd": "dfg", "file": file, "function": name}),
+        json!({"cmd": "slice", "file": file, "function": name, "line": 1 + random.below(60)}),
+        json!({"cmd": "change_impact", "git": true}),
+        json!({"cmd": "structure", "path": world.project, "lang": "python", "max_tokens": 700}),
         json!({"cmd": "semantic", "query": "cut a text at a boundary"}),
         json!({"cmd": "change_impact", "files": [file]}),
         json!({"cmd": "calls", "max_tokens": 500}),
@@ -230,7 +295,5 @@ fn cold(project: &Path, request: &Value) -> String {
     let root = Root::find(project).unwrap();
     let engine =
         Engine::open(root, &Settings::default(), Environment::of(std::env::vars_os()), Lifetime::OneLook);
-    // As for the first question of all: everything is looked at.
-    engine.refresh();
     engine.answer(&Request::parse(&request.to_string()).unwrap()).line
 }

@@ -11,7 +11,8 @@ use llm::provider::Target;
 
 use crate::cli;
 use crate::sandbox::{Network, Policy};
-use crate::tools::{bash, code};
+use crate::tools::bash;
+use crate::tools::code::{self, Absent};
 use crate::{config, keep, provider, setup};
 
 pub(super) fn run(invocation: &mut Invocation, form: Form) -> Result<Exit, Failure> {
@@ -77,7 +78,7 @@ fn settings(places: &Places) -> Check {
 
 fn kept(invocation: &Invocation, places: &Places) -> Check {
     let home = keep::home(&invocation.env, places, &invocation.clock);
-    let data = places.data.join("scrimp/agent");
+    let data = setup::data(places);
     match look_private(&data, places.uid) {
         Err(error) => {
             let check = Check::fail("kept", error.to_string());
@@ -115,9 +116,9 @@ fn sandbox(program: &Program, invocation: &Invocation, places: &Places) -> Check
 fn index(cwd: &Path, places: &Places) -> Check {
     let project = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
     match code::Socket::find(&project, &places.temp, places.uid) {
-        Some(_) => {
-            Check::ok("code index", "tldr answers: code_context, code_callers, code_impact are offered")
-        }
-        None => Check::ok("code index", "no tldr daemon here: the model searches by itself"),
+        Ok(_) => Check::ok("code index", "tldr answers: code_context, code_callers, code_impact are offered"),
+        Err(Absent::Nobody) => Check::ok("code index", "no tldr daemon here: the model searches by itself"),
+        Err(Absent::Mute) => Check::warn("code index", "the tldr daemon of this project does not answer")
+            .hint("`tldr daemon stop`"),
     }
 }

@@ -155,11 +155,21 @@ fn undo(session: &mut Session, count: usize) -> Result<After, Failure> {
     for (path, why) in &files.not {
         lines.push_str(&format!("  NOT         {}: {}\n", shown(path), text::plain(why)));
     }
+    if files.unknown > 0 {
+        lines.push_str(&format!("  NOT         what {} did\n", cut_off(files.unknown)));
+    }
     if files.commands {
         lines.push_str("  what commands did outside of the project's files stays done\n");
     }
     session.desk.voice.talk(&lines);
     Ok(After::Stay)
+}
+
+fn cut_off(commands: usize) -> String {
+    match commands {
+        1 => "a command that was cut off by our own end".to_owned(),
+        _ => format!("{commands} commands that were cut off by our own end"),
+    }
 }
 
 #[cfg(test)]

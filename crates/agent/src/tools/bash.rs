@@ -82,7 +82,7 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
         return Err(Output::failed(format!("{} is no directory", cwd.shown)));
     }
     if let Some(mut undo) = workshop.undo() {
-        undo.before_command(around.cancel);
+        undo.before_command(&task.id, around.cancel);
     }
     let spill = Spill { path: workshop.next_spill(), max: SPILL };
     let keep = Keep { head: MOST / 2, tail: MOST / 2, spill: Some(spill) };

@@ -65,27 +65,38 @@ pub struct Socket {
     transport: Unix,
 }
 
+/// Why nobody can be asked about this project's code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Absent {
+    /// There is no daemon, or not of this project.
+    Nobody,
+    /// Somebody listens and says nothing.
+    Mute,
+}
+
 impl Socket {
-    /// The daemon of this project, if one answers within the moment that a start may take.
-    pub fn find(project: &Path, temp: &Path, uid: u32) -> Option<Socket> {
-        // Where there is no daemon nobody waits at all.
-        const MOMENT: Duration = Duration::from_millis(200);
-        let path = ProjectHash::of(project).socket(temp).ok()?;
+    /// The daemon of this project, if one answers.
+    pub fn find(project: &Path, temp: &Path, uid: u32) -> Result<Socket, Absent> {
+        // Where there is no daemon nobody waits at all; one that is there answers at once, unless the machine is busy.
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let path = ProjectHash::of(project).socket(temp).map_err(|_| Absent::Nobody)?;
         let socket = Socket { path, transport: Unix { uid } };
+        let deadline = Deadline::after(PATIENCE);
         // Two projects may share a name for their sockets: the answer says whose it is.
-        match socket.ask(DaemonCommand::Ping, MOMENT) {
+        match socket.ask(DaemonCommand::Ping, deadline) {
             Ok(DaemonResponse::Status(status))
                 if status.project.as_deref().is_none_or(|its| its == project) =>
             {
-                Some(socket)
+                Ok(socket)
             }
-            _ => None,
+            Err(_) if deadline.passed() => Err(Absent::Mute),
+            _ => Err(Absent::Nobody),
         }
     }
 
-    fn ask(&self, command: DaemonCommand, patience: Duration) -> Result<DaemonResponse, String> {
+    fn ask(&self, command: DaemonCommand, deadline: Deadline) -> Result<DaemonResponse, String> {
         let request = Request { max_tokens: Some(ANSWER), ..Request::new(command) };
-        let line = ask(&self.transport, &self.path, &request, REPLY_CAP, Deadline::after(patience))
+        let line = ask(&self.transport, &self.path, &request, REPLY_CAP, deadline)
             .map_err(|error| error.to_string())?;
         serde_json::from_str(&line).map_err(|error| format!("its answer cannot be read: {error}"))
     }
@@ -95,7 +106,7 @@ impl CodeIndex for Socket {
     fn answer(&self, command: DaemonCommand) -> Result<String, String> {
         /// A cold index of a large project takes a while.
         const PATIENCE: Duration = Duration::from_secs(30);
-        match self.ask(command, PATIENCE)? {
+        match self.ask(command, Deadline::after(PATIENCE))? {
             DaemonResponse::Answer(answer) => Ok(Value::Object(answer.data).to_string()),
             DaemonResponse::Error(refusal) if refusal.data.is_empty() => Err(refusal.message),
             DaemonResponse::Error(refusal) => {

@@ -4,10 +4,9 @@
 
 mod nearest;
 
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs;
 use std::ops::Range;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use conversation::tools::{Beside, Output, Task};
@@ -17,6 +16,7 @@ use store::{Durability, replace as replace_file};
 
 use super::read::{self, Unread};
 use super::{Answer, Declared, EDIT_FILE, Surroundings, Workshop, arguments};
+use crate::create::{For, create};
 use crate::eyes::{self, Done, Eyes};
 use crate::page::{Page, shown};
 use crate::permission::Access;
@@ -170,7 +170,9 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
     let change = workshop.preview(task, around.eyes)?;
     let failed = |why| Output::failed(format!("{}: {why}; nothing was edited", change.shown));
     apply(workshop, task, &change).map_err(failed)?;
-    Ok(Output::done(told(&change)))
+    let seen = eyes::edited(&change.shown, &change.done, change.before.as_ref(), &change.after);
+    workshop.meter.noted(seen.len());
+    Ok(Output::done(format!("{}\n{seen}", done(&change))))
 }
 
 fn apply(workshop: &Workshop, task: &Task, change: &Change) -> Result<(), String> {
@@ -182,16 +184,11 @@ fn apply(workshop: &Workshop, task: &Task, change: &Change) -> Result<(), String
         undo.before_edit(&task.id, &change.path, after.as_bytes())
             .map_err(|error| format!("the old version could not be kept: {error}"))?;
     }
-    if change.before.is_none() {
-        create(&change.path).map_err(|error| plainly(&error))?;
+    match change.before {
+        Some(_) => replace_file(&change.path, after.as_bytes(), Durability::Cached)
+            .map_err(|error| error.to_string()),
+        None => create(&change.path, after.as_bytes(), For::Usual).map_err(|error| plainly(&error)),
     }
-    replace_file(&change.path, after.as_bytes(), Durability::Cached).map_err(|error| match change.before {
-        Some(_) => error.to_string(),
-        None => {
-            let _ = fs::remove_file(&change.path);
-            error.to_string()
-        }
-    })
 }
 
 /// A rename asks the directory, not the file: whoever made a file read-only meant the file.
@@ -201,21 +198,12 @@ fn writable(path: &Path) -> Result<(), String> {
     if mode & 0o222 == 0 || refused { Err("it is read-only".to_owned()) } else { Ok(()) }
 }
 
-/// An empty file with the mode that the user's other files have; it is replaced at once.
-fn create(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    OpenOptions::new().write(true).create_new(true).mode(0o666).open(path).map(drop)
-}
-
-fn told(change: &Change) -> String {
-    let words = match &change.done {
+fn done(change: &Change) -> String {
+    match &change.done {
         Done::Created => format!("Created {}", change.shown),
         Done::Replaced { .. } => "OK".to_owned(),
         Done::Everywhere(places) => format!("OK, replaced {places} times"),
-    };
-    format!("{words}\n{}", eyes::edited(&change.shown, &change.done, change.before.as_ref(), &change.after))
+    }
 }
 
 fn unread_words(located: &Located, unread: Unread) -> String {

@@ -84,11 +84,12 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
         }
         (Err(Unread::Told(why)), _) => return Err(Output::failed(why)),
     };
-    let answer = around.eyes.answer(&located.shown, &page, window);
-    if answer.content.len() > MOST {
+    let eyes::Answer { output, full } = around.eyes.answer(&located.shown, &page, window);
+    if output.content.len() > MOST {
         return Err(Output::failed(too_many(&located.shown, &page)));
     }
-    Ok(answer)
+    workshop.meter.read(full, output.content.len());
+    Ok(output)
 }
 
 /// Why there is no page.

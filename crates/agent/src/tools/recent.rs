@@ -34,7 +34,8 @@ fn schema() -> Value {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub command: String,
-    pub exit_code: i32,
+    /// Unknown where a history does not tell.
+    pub exit_code: Option<i32>,
 }
 
 /// Whoever knows what was run.
@@ -56,6 +57,7 @@ fn run(workshop: &Workshop, task: &Task, _: &mut Surroundings) -> Answer {
     if ran.is_empty() {
         return Ok(Output::done("nothing was run here yet"));
     }
-    let line = |ran: &Ran| format!("[{}] {}", ran.exit_code, text::plain(&ran.command));
+    let status = |ran: &Ran| ran.exit_code.map_or("?".to_owned(), |code| code.to_string());
+    let line = |ran: &Ran| format!("[{}] {}", status(ran), text::plain(&ran.command));
     Ok(Output::done(ran.iter().map(line).collect::<Vec<_>>().join("\n")))
 }

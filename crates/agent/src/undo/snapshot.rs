@@ -1,7 +1,7 @@
 //! The files of a project that git would not ignore, kept so that a command's changes can be found and taken back.
 //! Looks at every file's stamp, reads only those whose stamp is new.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -128,15 +128,22 @@ impl Snapshot {
                 Some(then) => changes.push((path.clone(), State::from(then), State::from(now))),
             }
         }
+        let mut moved = HashSet::new();
         for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
             changes.push((path.clone(), State::from(then), State::Absent));
+            // What comes back under its old name may go under its new one.
+            moved.extend(then.digest.is_ok().then_some(then.place()));
         }
         let same_rules = looked.exclude == self.looked.exclude && rules(&before) == rules(&self.files);
-        for (path, now) in appeared.into_iter().filter(|(_, now)| now.stamp.changed_ns >= looked.over_ns) {
+        for (path, now) in appeared {
             // Whoever takes back what was not made by the command takes away what somebody else made.
-            let made = looked.complete && same_rules && now.born_ns.is_none_or(|born| born >= looked.over_ns);
-            let then = if made { State::Absent } else { State::Unkept(UNSEEN.to_owned()) };
-            changes.push((path.clone(), then, State::from(now)));
+            let moved = moved.contains(&now.place());
+            let born = now.born_ns.is_none_or(|born| born >= looked.over_ns);
+            if looked.complete && same_rules && (moved || born) {
+                changes.push((path.clone(), State::Absent, State::from(now)));
+            } else if moved || now.stamp.changed_ns >= looked.over_ns {
+                changes.push((path.clone(), State::Unkept(UNSEEN.to_owned()), State::from(now)));
+            }
         }
         changes.sort_by(|one, other| one.0.cmp(&other.0));
         changes
@@ -156,6 +163,11 @@ impl Snapshot {
 }
 
 impl Kept {
+    /// The file itself, whatever its name.
+    fn place(&self) -> (u64, u64) {
+        (self.stamp.device, self.stamp.inode)
+    }
+
     /// Where both were read, what was read tells; else the stamp.
     fn is(&self, now: &Kept) -> bool {
         match (&self.digest, &now.digest) {

@@ -43,6 +43,14 @@ pub(super) fn result(result: &ToolResult) -> String {
     }
 }
 
+/// The same of a tool whose output was seen already: only how it ended.
+pub(super) fn ending(given: &ToolResult) -> String {
+    match (given.outcome, given.content.lines().next_back()) {
+        (Outcome::Failed, Some(last)) => format!("failed: {}", excerpt(last, EXCERPT)),
+        _ => result(given),
+    }
+}
+
 /// At most so many characters, on one line.
 pub(super) fn excerpt(words: &str, most: usize) -> String {
     let words = text::plain(words.trim());

@@ -120,6 +120,44 @@ fn fifty_rounds_are_enough_and_the_next_turn_is_valid() {
 }
 
 #[test]
+fn what_is_typed_decides_what_is_asked() {
+    let rig = Rig::new([calls("list_files", &json!({})), says("Ok.")]);
+    let output = rig.run(&["--model", "other-1", "--max-tokens", "99", "--verbose", "hi"]).ok();
+    assert_eq!(output.stdout, "Ok.\n");
+    assert!(
+        output.stderr.contains("list_files {}") && output.stderr.contains("2 requests"),
+        "{}",
+        output.stderr
+    );
+    let requests = rig.requests();
+    assert_eq!((&requests[0]["model"], &requests[0]["max_tokens"]), (&json!("other-1"), &json!(99)));
+}
+
+#[test]
+fn a_reply_without_words_or_without_its_calls_ends_the_turn_and_the_next_is_valid() {
+    let rig = Rig::new([stream(turn()), stream(turn().say("Well.").stop("tool_use")), says("Ok.")]);
+    let _ = rig.run(&["say nothing"]).ok();
+    assert_eq!(rig.run(&["--continue", "call nothing"]).ok().stdout, "Well.\n");
+    let _ = rig.run(&["--continue", "and now?"]).ok();
+    let requests = rig.requests();
+    assert_eq!(requests.len(), 3);
+    let silent = words(&requests[1]["messages"][1]);
+    assert!(!silent.is_empty(), "a provider takes no empty message");
+}
+
+#[test]
+fn a_helper_has_a_budget_of_its_own() {
+    let rounds = (0..25).map(|round| calls("read_file", &json!({"path": format!("f{round}")})));
+    let task = calls("task", &json!({"prompt": "look at everything"}));
+    let rig = Rig::new([task].into_iter().chain(rounds).chain([says("It did not finish.")]));
+    let output = rig.run(&["send a helper"]).ok();
+    assert_eq!(output.stdout, "It did not finish.\n");
+    let requests = rig.requests();
+    let [(told, true)] = &results(requests.last().unwrap())[..] else { panic!("{requests:?}") };
+    assert!(told.starts_with("The helper was stopped: ") && told.contains("25 rounds"), "{told}");
+}
+
+#[test]
 fn a_model_that_repeats_itself_is_told_so() {
     let same = || calls("list_files", &json!({"path": "."}));
     let rig = Rig::new([same(), same(), same(), says("Oh.")]);
@@ -185,4 +223,28 @@ fn a_conversation_that_outgrows_the_window_is_summed_up_and_stays_valid() {
     let after = words(&requests[5]["messages"][0]);
     assert!(after.contains("SUMMARY: the user pasted much."), "{after:.300}");
     assert!(requests.iter().all(|request| request.to_string().len() < 760_000));
+}
+
+#[test]
+fn what_reads_cost_and_would_have_cost_is_counted_once_for_each_turn() {
+    let look = || calls("read_file", &json!({"path": "a.txt"}));
+    let rig = Rig::new([look(), look(), says("Seen."), says("Nothing to see.")]);
+    let text: String = (1..=100).map(|number| format!("line number {number} of many\n")).collect();
+    rig.home.write("p/a.txt", &text);
+    let _ = rig.run(&["look twice"]).ok();
+    let _ = rig.run(&["do not look"]).ok();
+    let kept = rig.home.read(".local/share/scrimp/agent/saved.jsonl");
+    let Ok([count]) = <[Value; 1]>::try_from(
+        kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>(),
+    ) else {
+        panic!("a turn without a read is no line: {kept}")
+    };
+    let requests = rig.requests();
+    let tokens = |place: usize| results(&requests[place]).remove(0).0.len().div_ceil(4) as u64;
+    let numbered: String =
+        (1..).zip(text.lines()).map(|(number, line)| format!("{number}: {line}\n")).collect();
+    assert_eq!(count["reads"], 2);
+    assert_eq!(count["full"], 2 * numbered.len().div_ceil(4) as u64);
+    assert_eq!(count["sent"], tokens(1) + tokens(2));
+    assert!(tokens(2) * 10 < tokens(1), "the second look is a word");
 }

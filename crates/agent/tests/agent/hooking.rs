@@ -62,6 +62,33 @@ fn a_hook_may_change_what_a_tool_is_given_and_allow_what_would_be_asked() {
 }
 
 #[test]
+fn words_of_a_hook_before_a_call_come_with_its_result_or_its_refusal() {
+    let rig = Rig::new([
+        calls("read_file", &json!({"path": "a.txt"})),
+        calls("bash", &json!({"command": "touch made"})),
+        says("Ok."),
+    ]);
+    rig.home.write("p/a.txt", "one\n");
+    let answer =
+        json!({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "mind the gap"}});
+    configured(
+        &rig,
+        &format!("[[agent.hooks.PreToolUse]]\nhooks = [{{ command = '''echo '{answer}' ''' }}]\n"),
+    );
+    let _ = rig.run(&["go"]).ok();
+    let requests = rig.requests();
+    let (read, failed) = results(&requests[1]).remove(0);
+    assert!(!failed && read.starts_with("[hook] mind the gap\n\n1: one\n"), "{read}");
+    let (refused, failed) = results(&requests[2]).remove(0);
+    assert!(
+        failed
+            && refused.starts_with("[hook] mind the gap\n\n")
+            && refused.contains("only reading is allowed"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn read_only_holds_whatever_a_hook_allows() {
     let rig = Rig::new([calls("bash", &json!({"command": "touch made"})), says("Ok.")]);
     configured(

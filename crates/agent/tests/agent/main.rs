@@ -6,12 +6,16 @@
 )]
 
 mod asking;
+mod dying;
 mod failing;
 mod hooking;
+mod knowing;
+mod looking;
 mod piping;
 mod repairing;
 mod resuming;
 mod rig;
 mod serving;
 mod setting;
+mod stopping;
 mod typing;

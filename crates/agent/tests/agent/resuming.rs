@@ -77,8 +77,10 @@ fn a_conversation_that_somebody_works_with_is_not_taken_from_them() {
 
 #[test]
 fn nothing_is_written_into_the_project() {
-    let rig = Rig::new([says("one")]);
+    let rig = Rig::new([says("one"), says("two")]);
     let _ = rig.run(&["first"]).ok();
+    // A variable that is set to nothing is not set.
+    let _ = rig.home.run(rig.command(&["second"]).env("CHIBI_HOME", "")).ok();
     assert_eq!(std::fs::read_dir(rig.project()).unwrap().count(), 0);
     drop(rig.requests());
 }

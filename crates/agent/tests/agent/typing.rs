@@ -255,3 +255,41 @@ fn a_turn_that_died_goes_on_when_its_conversation_is_opened_again() {
     drop(terminal);
     drop(rig.requests());
 }
+
+#[test]
+fn a_conversation_that_goes_on_shows_where_it_has_got_to() {
+    let rig = Rig::new([says("One."), says("The **second** answer.")]);
+    let terminal = open(&rig, &[]);
+    for (prompt, answer) in [("first", "One."), ("and then?", "The second answer.")] {
+        enter(&terminal, prompt);
+        terminal.wait_for(answer, PATIENCE);
+        terminal.wait_for(|screen: &str| screen.ends_with("\n> "), PATIENCE);
+    }
+    enter(&terminal, "/exit");
+    drop(terminal);
+    let terminal = open(&rig, &["--continue"]);
+    let screen = terminal.screen();
+    assert!(
+        screen.ends_with("2 exchanges so far; the last:\n> and then?\nThe second answer.\n> "),
+        "{screen}"
+    );
+    drop(terminal);
+    drop(rig.requests());
+}
+
+#[test]
+fn of_long_output_the_screen_has_the_beginning_and_the_end() {
+    let rig = Rig::new([
+        calls("bash", &json!({"command": "seq 1 500; printf 'no end'"})),
+        calls("bash", &json!({"command": "echo wrong; exit 3"})),
+        says("Counted."),
+    ]);
+    let terminal = open(&rig, &["--permission", "all", "--no-sandbox"]);
+    enter(&terminal, "count");
+    let screen = terminal.wait_for("Counted.", PATIENCE);
+    let told = "    20\n    … 471 lines\n    492\n";
+    assert!(screen.contains(told) && screen.contains("    500\n    no end\n    ("), "{screen}");
+    assert!(screen.contains("    wrong\n    failed: [exit status 3]\n"), "{screen}");
+    drop(terminal);
+    assert!(results(&rig.requests()[1])[0].0.contains("\n250\n"), "the model has all of it");
+}

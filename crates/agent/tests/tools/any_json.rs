@@ -136,7 +136,7 @@ fn any_words_in_a_window_are_folded() {
         let eyes = Eyes::fold(results.iter().map(|(call, result)| (call, result)));
         eyes.is_stale("a", &now);
         for window in [None, Span::new(1, 2), Span::new(3, 99), Span::new(9, 9)] {
-            let told = eyes.answer("a", &now, window).content;
+            let told = eyes.answer("a", &now, window).output.content;
             assert!(told.len() < 500, "{told}");
         }
     });

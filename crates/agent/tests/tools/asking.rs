@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
-use agent::tools::code::Socket;
+use agent::tools::code::{Absent, Socket};
 use agent::tools::recent::{Ran, Recent};
 use serde_json::{Value, json};
 use wire::endpoint::ProjectHash;
@@ -22,7 +22,8 @@ fn daemon(path: &Path, answer: impl Fn(&Value) -> String + Send + 'static) -> Re
             let mut stream = stream.unwrap();
             let mut line = String::new();
             BufReader::new(&stream).read_line(&mut line).unwrap();
-            let question: Value = serde_json::from_str(&line).unwrap();
+            // Who went away has asked nothing.
+            let Ok(question) = serde_json::from_str(&line) else { continue };
             let reply = answer(&question);
             if sender.send(question).is_err() {
                 return;
@@ -37,31 +38,21 @@ fn socket(shop: &Shop) -> PathBuf {
     ProjectHash::of(shop.workshop.project.root()).socket(&shop.home.temp()).unwrap().as_path().to_owned()
 }
 
-fn find(shop: &Shop) -> Option<Socket> {
+fn find(shop: &Shop) -> Result<Socket, Absent> {
     Socket::find(shop.workshop.project.root(), &shop.home.temp(), rustix::process::geteuid().as_raw())
-}
-
-/// A busy machine may take more than the moment that a start allows.
-fn found(shop: &Shop) -> Socket {
-    let mut found = None;
-    assert!(testkit::until(testkit::PATIENCE, || {
-        found = find(shop);
-        found.is_some()
-    }));
-    found.unwrap()
 }
 
 #[test]
 fn a_daemon_that_answers_brings_its_tools() {
     let mut shop = Shop::new();
-    assert!(find(&shop).is_none(), "nobody is there");
+    assert_eq!(find(&shop).unwrap_err(), Absent::Nobody);
     let root = shop.workshop.project.root().to_owned();
     let asked = daemon(&socket(&shop), move |question| match question["cmd"].as_str().unwrap() {
         "ping" => json!({"status": "ok", "project": root}).to_string(),
         "context" => json!({"status": "ok", "functions": ["helper"], "as_of": "now"}).to_string(),
         _ => json!({"status": "error", "message": "function not found: mian", "near": ["main"]}).to_string(),
     });
-    shop.workshop.index = Some(Box::new(found(&shop)));
+    shop.workshop.index = Some(Box::new(find(&shop).unwrap()));
     let names: Vec<&str> = shop.workshop.tools().iter().map(|tool| tool.name).collect();
     assert_eq!(names[5..], ["code_context", "code_callers", "code_impact"]);
     assert_eq!(
@@ -87,8 +78,15 @@ fn a_daemon_of_another_project_or_of_nonsense_brings_none() {
         let shop = Shop::new();
         let reply = reply.to_owned();
         let _asked = daemon(&socket(&shop), move |_| reply.clone());
-        assert!(find(&shop).is_none());
+        assert_eq!(find(&shop).unwrap_err(), Absent::Nobody);
     }
+}
+
+#[test]
+fn a_daemon_that_says_nothing_is_not_waited_for_without_end() {
+    let shop = Shop::new();
+    let _listener = UnixListener::bind(socket(&shop)).unwrap();
+    assert_eq!(find(&shop).unwrap_err(), Absent::Mute);
 }
 
 #[test]
@@ -96,7 +94,7 @@ fn a_daemon_that_is_gone_is_an_answer_too() {
     let mut shop = Shop::new();
     let path = socket(&shop);
     let _asked = daemon(&path, |_| json!({"status": "ok"}).to_string());
-    shop.workshop.index = Some(Box::new(found(&shop)));
+    shop.workshop.index = Some(Box::new(find(&shop).unwrap()));
     std::fs::remove_file(&path).unwrap();
     let told = shop.failed("code_context", json!({"function": "main"}));
     assert!(
@@ -116,9 +114,13 @@ impl Recent for History {
 #[test]
 fn what_was_run_is_told_with_how_it_ended() {
     let mut shop = Shop::new();
-    let ran = |command: &str, exit_code| Ran { command: command.to_owned(), exit_code };
-    shop.workshop.recent = Some(Box::new(History(vec![ran("ls", 0), ran("cargo test\u{1b}[2J", 101)])));
-    assert_eq!(shop.ok("recent_commands", json!({})), "[0] ls\n[101] cargo test[2J");
+    let ran = |command: &str, exit_code: Option<i32>| Ran { command: command.to_owned(), exit_code };
+    shop.workshop.recent = Some(Box::new(History(vec![
+        ran("make", None),
+        ran("ls", Some(0)),
+        ran("cargo test\u{1b}[2J", Some(101)),
+    ])));
+    assert_eq!(shop.ok("recent_commands", json!({})), "[?] make\n[0] ls\n[101] cargo test[2J");
     assert_eq!(shop.ok("recent_commands", json!({"limit": 1})), "[101] cargo test[2J");
     shop.workshop.recent = Some(Box::new(History(Vec::new())));
     assert_eq!(shop.ok("recent_commands", json!({"limit": -1})), "nothing was run here yet");

@@ -13,7 +13,7 @@ use testkit::{Random, crash};
 use super::mind::{Belief, Claim, Mind};
 use super::shop::Shop;
 
-const USUAL: usize = 80;
+const USUAL: usize = 40;
 const SOAK: usize = 5_000;
 const STEPS: usize = 60;
 const FILES: [&str; 3] = ["a.rs", "src/b.py", "c.txt"];

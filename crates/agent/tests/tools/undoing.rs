@@ -93,6 +93,25 @@ fn a_file_that_was_only_ignored_before_is_never_taken_away() {
 }
 
 #[test]
+fn what_a_command_moved_is_moved_back() {
+    let mut shop = Shop::new();
+    for name in ["a", "src/b", "src/deep/c"] {
+        shop.write(name, format!("{name}\n"));
+    }
+    shop.ok("bash", json!({"command": "mv a z; mv src lib; echo more >> lib/b"}));
+    let restored = undo(&shop, &["call-1"]);
+    assert_eq!(restored.not, []);
+    let files = |folder: &str| {
+        fs::read_dir(shop.file(folder)).unwrap().flatten().filter(|it| it.path().is_file()).count()
+    };
+    assert_eq!(
+        (shop.text("a"), shop.text("src/b"), shop.text("src/deep/c")),
+        ("a\n".into(), "src/b\n".into(), "src/deep/c\n".into())
+    );
+    assert_eq!((files("."), files("lib"), files("lib/deep")), (1, 0, 0), "and nowhere else");
+}
+
+#[test]
 fn each_command_is_taken_back_for_itself() {
     let mut shop = Shop::new();
     shop.write("a", "0\n");
@@ -143,7 +162,7 @@ fn what_there_was_no_time_for_is_named_and_kept_before_the_next_command() {
     hurried.cancel();
     let change = |call: &str, text: &str, cancel: &Cancel| {
         let mut undo = shop.workshop.undo().unwrap();
-        undo.before_command(cancel);
+        undo.before_command(&CallId(call.to_owned()), cancel);
         fs::remove_file(shop.file("a")).unwrap();
         shop.write("a", text);
         assert_eq!(undo.after_command(&CallId(call.to_owned())), 1);
@@ -154,6 +173,20 @@ fn what_there_was_no_time_for_is_named_and_kept_before_the_next_command() {
     let restored = undo(&shop, &["one"]);
     assert_eq!(restored.not[0].1, "its old version was not kept: there was no time to keep it");
     assert_eq!(shop.text("a"), "2\n");
+}
+
+#[test]
+fn a_command_that_died_with_us_is_named_when_it_is_taken_back() {
+    let mut shop = Shop::new();
+    shop.write("a", "old\n");
+    shop.ok("bash", json!({"command": "echo new > a"}));
+    shop.workshop.undo().unwrap().before_command(&CallId("call-2".to_owned()), &Cancel::default());
+    let restored = undo(&shop, &["call-1", "call-2"]);
+    assert_eq!(
+        (restored.unknown, restored.commands, names(&shop, &restored)),
+        (1, true, vec!["a".to_owned()])
+    );
+    assert_eq!(undo(&shop, &["call-1"]).unknown, 0);
 }
 
 #[test]

@@ -86,10 +86,11 @@ fn no_socket_but_a_unix_one_is_had_unless_the_network_is_open() {
 
 #[test]
 fn a_command_behind_the_wall_behaves_as_before_it() {
-    let mut shop = walled(Network::Closed).patience(Duration::from_millis(500));
+    let mut shop = walled(Network::Closed);
     assert_eq!(run(&mut shop, "echo out; echo err >&2; exit 3"), "out\n--- stderr ---\nerr\n[exit status 3]");
     assert_eq!(run(&mut shop, "echo $SCRIMP_SANDBOX").split(' ').next(), Some("version"));
     let mark = format!("3604.{}", std::process::id());
+    let mut shop = shop.patience(Duration::from_millis(500));
     let told = run(&mut shop, &format!("trap '' TERM; sleep {mark} & sleep {mark}"));
     assert!(told.contains("timed out"), "{told}");
 }

@@ -20,7 +20,9 @@ pub(super) fn archive(run: &mut Run, name: Option<&str>) -> Result<(), Failure> 
     let summary = document(&context, Document::Summary)?;
     if told {
         let event = Event::PreClear { context_name: name.as_str(), message_count, summary: &summary };
-        run.fire(&event, &name);
+        if let Some(blocked) = run.fire(&event, &name).forbidden() {
+            return Err(Failure::new(format!("the context was not archived: {}", blocked.message)));
+        }
     }
     let archived = context.archive()?;
     if told {
@@ -113,9 +115,9 @@ pub(super) fn unpin(run: &mut Run, id: &str) -> Result<(), Failure> {
 }
 
 pub(super) fn pins(run: &mut Run) -> Result<(), Failure> {
-    let context = current(run)?;
-    let pinned = context.pins();
-    let window = context.window();
+    let name = run.current.clone();
+    let window = if run.home.exists(&name) { run.reader(&name)?.window()? } else { Vec::new() };
+    let pinned = crate::context::pins(&window);
     let said = |id: &EntryId| window.iter().find(|entry| entry.id == *id).map_or("", |entry| &entry.content);
     let mut lines: String = pinned
         .iter()

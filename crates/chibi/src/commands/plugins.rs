@@ -11,14 +11,15 @@ use crate::servers;
 
 pub(super) fn list(run: &mut Run) -> Result<(), Failure> {
     let report = run.plugins().map(|plugins| plugins.report().clone()).unwrap_or_default();
-    let mut lines: String = report.entries.iter().map(ToString::to_string).collect();
+    let mut lines = report.to_string();
     let layers = run.layers(&run.current.clone())?;
     let servers = run.servers(&layers).to_string();
-    if report.entries.is_empty() && servers.is_empty() {
+    if lines.is_empty() && servers.is_empty() {
         lines = format!("No plugins in `{}`.\n", run.home.plugins().display());
     }
     lines.push_str(&servers);
-    let rows: Vec<_> = report.entries.iter().map(row).collect();
+    let trouble = report.trouble.iter().map(|trouble| json!({"loaded": false, "reason": trouble}));
+    let rows: Vec<_> = trouble.chain(report.entries.iter().map(row)).collect();
     run.out.rows(&lines, &json!(rows));
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Tools run by hand: `-p` with words, `-P` with JSON. No hook is asked, since no model asked for it.
 
 use conversation::tools::Output;
-use kit::{Exit, Failure, text};
+use kit::{Failure, text};
 use llm::Outcome;
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 use crate::desk::Desk;
+use crate::failure;
 use crate::plugins::Scene;
 use crate::run::Run;
 use crate::tools::BuiltIn;
@@ -57,7 +58,7 @@ fn theirs(run: &mut Run, name: &str, arguments: &Map<String, Value>) -> Result<O
 
 fn told(run: &mut Run, name: &str, output: &Output) -> Result<(), Failure> {
     match output.outcome {
-        _ if run.cancel.is_cancelled() => Err(Failure::new("interrupted").exit_with(Exit::Interrupted)),
+        _ if run.cancel.is_cancelled() => Err(failure::interrupted()),
         Outcome::Done => {
             run.out.result(&output.content);
             Ok(())

@@ -9,7 +9,7 @@ use llm::provider::{ConfigFile, ResolveError};
 use thiserror::Error;
 use toml::{Table, Value};
 
-use super::settings::{self, OPEN, SETTINGS, Setting, UNSHOWN};
+use super::settings::{self, Kind, OPEN, SETTINGS, Setting, UNSHOWN};
 
 /// Why settings cannot be used. Never quotes a line of the file, which may hold a key.
 #[derive(Debug, Error)]
@@ -126,13 +126,18 @@ impl Layers {
     pub(crate) fn unknown(&self) -> Vec<String> {
         let mut found = Vec::new();
         for source in [&self.config, &self.local].into_iter().flatten() {
+            let mut unknown = |key: &str, meant: Option<&str>| {
+                let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
+                found.push(format!("`{}`: unknown key `{key}`{meant}", source.file.path.display()));
+            };
             let mut keys = Vec::new();
             leaves(&source.table, "", &mut keys);
             for key in keys.iter().filter(|key| !is_known(key)) {
                 let names = SETTINGS.iter().map(|setting| setting.path).chain(UNSHOWN.iter().copied());
-                let meant = text::nearest(key, names);
-                let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-                found.push(format!("`{}`: unknown key `{key}`{meant}", source.file.path.display()));
+                unknown(key, text::nearest(key, names));
+            }
+            for cell in source.open_cells().filter(|cell| cell.kind.is_none()) {
+                unknown(&cell.path, text::nearest(cell.key, cell.known.iter().map(|(key, _)| *key)));
             }
         }
         found
@@ -145,6 +150,12 @@ impl Layers {
                 if let Some(cause) = setting.kind.complaint(value) {
                     let (path, key) = (source.file.path.clone(), setting.path.to_owned());
                     return Err(SettingsError::Value { path, key, cause });
+                }
+            }
+            for cell in source.open_cells() {
+                if let Some(cause) = cell.kind.and_then(|kind| kind.complaint(cell.value)) {
+                    let path = source.file.path.clone();
+                    return Err(SettingsError::Value { path, key: cell.path, cause });
                 }
             }
         }
@@ -174,6 +185,36 @@ impl Layers {
 
     fn row(&self, name: &str) -> Option<&Table> {
         self.models.as_ref()?.table.get("models")?.get(name)?.as_table()
+    }
+}
+
+/// One value in a row of an open table.
+struct Cell<'t> {
+    path: String,
+    key: &'t str,
+    value: &'t Value,
+    /// None if nobody reads it.
+    kind: Option<Kind>,
+    /// What a row may say.
+    known: &'static [(&'static str, Kind)],
+}
+
+impl Source {
+    fn open_cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        let tables = OPEN.iter().filter_map(|(table, known)| Some((table, known, self.table.get(*table)?)));
+        let rows = tables.flat_map(|(table, known, rows)| {
+            let rows = rows.as_table().into_iter().flatten();
+            rows.filter_map(move |(name, row)| Some((format!("{table}.{name}"), *known, row.as_table()?)))
+        });
+        rows.flat_map(|(row, known, cells)| {
+            cells.iter().map(move |(key, value)| Cell {
+                path: format!("{row}.{key}"),
+                key,
+                value,
+                kind: known.iter().find(|(name, _)| name == key).map(|(_, kind)| *kind),
+                known,
+            })
+        })
     }
 }
 
@@ -212,6 +253,6 @@ fn leaves(table: &Table, prefix: &str, keys: &mut Vec<String>) {
 }
 
 fn is_known(key: &str) -> bool {
-    let first = key.split('.').next().unwrap_or(key);
-    settings::by_path(key).is_some() || UNSHOWN.contains(&key) || OPEN.contains(&first)
+    let is_open = || OPEN.iter().any(|(table, _)| *table == key);
+    settings::by_path(key).is_some() || UNSHOWN.contains(&key) || is_open()
 }

@@ -103,10 +103,27 @@ pub(crate) const SETTINGS: &[Setting] = &[
     setting("storage.enable_bloom_filters", Kind::Switch, Some("true"), "whether finished files get a filter for searching"),
 ];
 
-/// Keys for the provider that are not shown, and tables whose rows have names of their own.
+/// Keys for the provider that are not shown.
 pub(crate) const UNSHOWN: &[&str] =
     &["api_key", "api_key_env", "api_key_file", "api_key_command", "auth", "anthropic_version"];
-pub(crate) const OPEN: &[&str] = &["plugins", "servers"];
+
+/// Tables whose rows have names of their own, and what a row may say.
+#[rustfmt::skip]
+pub(crate) const OPEN: &[(&str, &[(&str, Kind)])] = &[
+    ("plugins", &[
+        ("env", Kind::Texts),
+        ("timeout", Kind::Whole),
+        ("protocol", Kind::OneOf(&["env", "stdin"])),
+        ("cache_schema", Kind::Switch),
+    ]),
+    ("servers", &[
+        ("command", Kind::Text),
+        ("args", Kind::Texts),
+        ("env", Kind::Texts),
+        ("set", Kind::Table),
+        ("timeout", Kind::Whole),
+    ]),
+];
 
 pub(crate) fn by_path(path: &str) -> Option<&'static Setting> {
     SETTINGS.iter().find(|setting| setting.path == path)

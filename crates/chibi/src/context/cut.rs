@@ -180,17 +180,20 @@ fn finish(reader: &Reader, staged: &Staged) -> Result<(), ContextError> {
     folder.forget_staged()
 }
 
-/// What was added to the window after the compaction.
+/// What was added to the window after the compaction, but for what was said about its summary.
 fn since(receipt: &Receipt, old: &[u8], now: &[u8]) -> Vec<u8> {
     let (length, made) = &receipt.made;
     if let Some((head, tail)) = now.split_at_checked(*length as usize)
         && digest(head) == *made
     {
-        return tail.to_vec();
+        let stays = |line: &&[u8]| !Entry::parse(line).is_some_and(|entry| entry.is_about_a_summary());
+        return window::lines(tail).filter(stays).flat_map(|line| [line, b"\n"].concat()).collect();
     }
     // The window was written anew in between: by its entries then.
     let known: Vec<Entry> = window::lines(old).filter_map(Entry::parse).collect();
-    let is_new = |entry: &Entry| !entry.is_anchor() && known.iter().all(|old| old.id != entry.id);
+    let is_new = |entry: &Entry| {
+        !entry.is_anchor() && !entry.is_about_a_summary() && known.iter().all(|old| old.id != entry.id)
+    };
     let added: Vec<Entry> = window::lines(now).filter_map(Entry::parse).filter(is_new).collect();
     window::text(&added)
 }

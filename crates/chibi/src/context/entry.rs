@@ -98,6 +98,15 @@ impl Entry {
         self.kind == EntryKind::Message && self.speaker() == Speaker::User && !self.metadata.has("note")
     }
 
+    /// It was said only because of a compaction, and makes no sense without its summary.
+    pub(crate) fn mark_about_a_summary(&mut self) {
+        self.metadata.set("about_summary", &true);
+    }
+
+    pub(super) fn is_about_a_summary(&self) -> bool {
+        self.metadata.get("about_summary") == Some(true)
+    }
+
     /// Whether the window begins anew here.
     pub fn is_anchor(&self) -> bool {
         matches!(

@@ -49,7 +49,9 @@ impl ContextError {
                 Some(pid) => format!("`chibi --wait …` queues behind it; `ps -fp {pid}` shows it"),
                 None => "`chibi --wait …` queues behind it".to_owned(),
             }),
-            ContextError::Missing(_) => Some("`chibi -L` lists the contexts".to_owned()),
+            ContextError::Missing(_) | ContextError::Exists(_) | ContextError::Name(_) => {
+                Some("`chibi -L` lists the contexts".to_owned())
+            }
             ContextError::NoEntry { context, .. } => {
                 Some(format!("`chibi -C {context} --search WORD` shows ids"))
             }
@@ -62,10 +64,10 @@ impl ContextError {
             ContextError::Journal(error) => error.hint(),
             ContextError::Lock(error) => error.hint(),
             ContextError::Toml { path, .. } => Some(format!("`$EDITOR {}`", shell_word(path.as_os_str()))),
-            ContextError::Name(_)
-            | ContextError::Exists(_)
-            | ContextError::NothingToUndo(_)
-            | ContextError::Session { .. } => None,
+            ContextError::NothingToUndo(_) => Some("`chibi -g 0` shows the window".to_owned()),
+            ContextError::Session { .. } => {
+                Some("sessions are in `~/.claude/projects` and `~/.codex/sessions`".to_owned())
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use conversation::Record;
+use kit::calendar::Moment;
 use serde_json::Value;
 use store::Durability;
 
@@ -118,13 +119,8 @@ fn seconds(time: &str) -> Option<u64> {
     let number = |range: std::ops::Range<usize>| time.get(range)?.parse::<i64>().ok();
     let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
     let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || !time.ends_with('Z') {
-        return None;
-    }
-    // Years that begin in March have their odd day at the end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 1 - 719_468;
-    u64::try_from(((days * 24 + hour) * 60 + minute) * 60 + second).ok()
+    let seconds = Moment { year, month, day, hour, minute, second }.seconds()?;
+    u64::try_from(seconds).ok().filter(|_| time.ends_with('Z'))
 }
 
 #[cfg(test)]

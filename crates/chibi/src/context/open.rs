@@ -13,8 +13,8 @@ use super::hold::Hold;
 use super::transcript::Writer;
 use super::window::Difference;
 use super::{
-    ChibiHome, ContextError, ContextName, Document, Entry, EntryId, EntryKind, Meta, Policy, Reader, Wait,
-    cut, documents, inbox, lifecycle, meta, migrate, window,
+    ChibiHome, ContextError, ContextName, Document, Entry, EntryId, EntryKind, Meta, Policy, Query, Reader,
+    Wait, cut, documents, inbox, lifecycle, meta, migrate, window,
 };
 
 #[derive(Debug)]
@@ -94,6 +94,11 @@ impl Context {
 
     pub fn window(&self) -> &[Entry] {
         &self.window
+    }
+
+    /// As [`Reader::search`], with filters if this context has them.
+    pub fn search(&self, query: &Query, most: usize) -> Result<Vec<Entry>, ContextError> {
+        self.reader.search(query, most, self.policy.filters)
     }
 
     /// Writes entries down, all at once. When this returns they survive the death of our process; if there is a message or

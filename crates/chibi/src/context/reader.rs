@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::fault::{At, found};
 use super::home::read_text;
@@ -85,12 +86,12 @@ impl Reader {
     }
 
     /// Reads everything and tells what is wrong with it: lines that are no entries, partitions that are missing, ids that
-    /// are there twice.
-    pub fn faults(&self) -> Result<Vec<String>, ContextError> {
+    /// are there twice. When time is up: what was found by then.
+    pub fn faults(&self, until: Instant) -> Result<Vec<String>, ContextError> {
         let mut entries = self.transcript().forwards()?;
         let mut ids = HashSet::new();
         let mut twice = Vec::new();
-        for entry in entries.by_ref() {
+        for entry in entries.by_ref().take_while(|_| Instant::now() < until) {
             let id = entry?.id;
             if !ids.insert(id.clone()) {
                 twice.push(format!("the entry `{id}` is there twice"));

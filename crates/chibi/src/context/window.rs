@@ -126,7 +126,7 @@ pub(super) fn retained(anchor: &Entry) -> Vec<EntryId> {
 }
 
 /// The prompts that are pinned, oldest pin first.
-pub(super) fn pins(window: &[Entry]) -> Vec<EntryId> {
+pub(crate) fn pins(window: &[Entry]) -> Vec<EntryId> {
     let mut pinned = Vec::new();
     for entry in window {
         let Some(id) = entry.metadata.get::<EntryId>("entry") else { continue };

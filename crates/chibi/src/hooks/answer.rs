@@ -91,6 +91,14 @@ impl Fired {
         (!texts.is_empty()).then(|| texts.join("\n\n"))
     }
 
+    /// What a guard keeps from happening, because it says so or could not answer. Of tool calls anybody may say so: see
+    /// [`Fired::verdict`].
+    pub fn forbidden(&self) -> Option<Blocked> {
+        let guards = || self.answers.iter().filter(|answer| answer.role == Role::Guard);
+        let said = || guards().find_map(Answer::block).filter(|_| self.hook.can_be_blocked());
+        self.blocked.clone().or_else(said)
+    }
+
     /// A guard that could not answer blocks; else the first who says so; else the last arguments count.
     pub fn verdict(&self) -> Verdict {
         if let Some(blocked) = self.blocked.clone().or_else(|| self.answers.iter().find_map(Answer::block)) {
@@ -149,6 +157,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::hooks::POINTS;
 
     fn fired(hook: Hook, answers: &[Value]) -> Fired {
         let answers = answers.iter().zip(["a", "b", "c"]).map(|(value, plugin)| Answer {
@@ -207,6 +216,20 @@ mod tests {
         ] {
             let answer = Answer::read("g", Role::Guard, printed).unwrap();
             assert_eq!(answer.block().is_some(), blocks, "{printed}");
+        }
+    }
+
+    #[test]
+    fn a_guard_may_forbid_whatever_is_about_to_happen_and_nobody_else_may() {
+        let says = |hook, role| {
+            let answer =
+                Answer { plugin: "p".to_owned(), role, value: json!({"block": true, "message": "no"}) };
+            Fired { answers: vec![answer], ..Fired::silent(hook) }.forbidden().map(|blocked| blocked.message)
+        };
+        for point in &POINTS {
+            let before = point.name.starts_with("pre_");
+            assert_eq!(says(point.hook, Role::Guard).as_deref(), before.then_some("no"), "{}", point.name);
+            assert_eq!(says(point.hook, Role::Helper), None, "{}", point.name);
         }
     }
 

@@ -59,7 +59,9 @@ pub(super) fn trouble(outcome: &Outcome) -> Option<String> {
         Ended::Exited(0) => None,
         Ended::Exited(code) => Some(format!("failed (exit status {code})")),
         Ended::Signalled(signal) => Some(format!("was ended by signal {signal}")),
-        Ended::DeadlinePassed => Some(format!("did not end within {} s and was killed", seconds(outcome))),
+        Ended::DeadlinePassed => {
+            Some(format!("did not end in time and was killed after {} s", seconds(outcome)))
+        }
         Ended::Cancelled => Some("was cancelled".to_owned()),
     }
 }

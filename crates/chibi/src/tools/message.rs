@@ -40,8 +40,8 @@ struct Said<'a> {
 fn deliver(said: &Said<'_>, desk: &mut dyn Desk) -> Result<String, Refused> {
     let &Said { from, to, content, context_name } = said;
     let fired = desk.fire(&Event::PreSendMessage { from, to, content, context_name });
-    if let Some(blocked) = &fired.blocked {
-        return Err(Refused(blocked.message.clone()));
+    if let Some(blocked) = fired.forbidden() {
+        return Err(Refused(blocked.message));
     }
     if let Some(claim) = fired.claim() {
         let (to, via) = (text::plain(to), text::plain(&claim.via));

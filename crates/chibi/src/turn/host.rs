@@ -14,9 +14,9 @@ use serde_json::json;
 use super::stage::{Handler, Stage, account};
 use crate::commands::inspect;
 use crate::compaction;
-use crate::context::{Context, EntryId, inbox, records};
+use crate::context::{Context, Entry, EntryId, inbox, records};
 use crate::desk::Desk;
-use crate::hooks::{Event, Fired, Verdict};
+use crate::hooks::{Blocked, Event, Fired, Verdict};
 use crate::plugins::Scene;
 use crate::prompt::{self, Parts};
 use crate::run::Run;
@@ -93,18 +93,22 @@ impl<'a> Host<'a> {
         self.run.fire(event, &name)
     }
 
-    /// Asks the hooks for their words, once a turn.
-    fn assemble(&mut self, summary: &str) {
+    /// Asks the hooks for their words, once a turn. Who was forbidden to speak is not asked for more.
+    fn assemble(&mut self, summary: &str) -> Option<Blocked> {
         if std::mem::replace(&mut self.assembled, true) {
-            return;
+            return None;
         }
         let name = self.context.name().as_str().to_owned();
         let Parts { todos, goals, .. } = self.parts.clone();
         let (context_name, todos, goals) = (name.as_str(), todos.as_str(), goals.as_str());
-        let before = self.fire(&Event::PreSystemPrompt { context_name, summary, todos, goals }).inject();
+        let before = self.fire(&Event::PreSystemPrompt { context_name, summary, todos, goals });
+        if let Some(blocked) = before.forbidden() {
+            return Some(blocked);
+        }
         let after = self.fire(&Event::PostSystemPrompt { context_name, summary, todos, goals }).inject();
-        self.parts.before = before.into_iter().collect();
+        self.parts.before = before.inject().into_iter().collect();
         self.parts.after = after.into_iter().collect();
+        None
     }
 
     /// Room is made before the first request of a turn, so that the prompt that did not fit is answered all the same.
@@ -164,6 +168,9 @@ impl<'a> Host<'a> {
             }
             _ => {}
         }
+        if self.voice == Voice::Quiet {
+            entries.iter_mut().for_each(Entry::mark_about_a_summary);
+        }
         self.context.append(entries.clone())?;
         for entry in &entries {
             self.run.out.entry_line(entry);
@@ -200,8 +207,11 @@ impl<'a> Host<'a> {
 impl drive::Host for Host<'_> {
     type Error = Failure;
 
-    fn compose(&mut self, messages: Vec<Message>, turn: &Turn) -> Request {
-        self.assemble(turn.history().summary());
+    fn withhold(&mut self, turn: &Turn) -> Option<String> {
+        self.assemble(turn.history().summary()).map(|blocked| blocked.message)
+    }
+
+    fn compose(&mut self, messages: Vec<Message>, _turn: &Turn) -> Request {
         let mut messages = messages;
         let changing = self.parts.changing();
         let last = messages.iter().rposition(|said| matches!(said, Message::User(_) | Message::Results(_)));
@@ -311,8 +321,8 @@ impl drive::Host for Host<'_> {
         let name = self.context.name().as_str().to_owned();
         let summary = turn.history().summary();
         let fired = self.fire(&Event::PreMessage { prompt: &prompt, context_name: &name, summary });
-        if let Some(blocked) = &fired.blocked {
-            return Entering::Refuse(blocked.message.clone());
+        if let Some(blocked) = fired.forbidden() {
+            return Entering::Refuse(blocked.message);
         }
         let prompt = fired.prompt().map_or(prompt, str::to_owned);
         match self.context.drain() {

@@ -153,6 +153,14 @@ fn what_is_pinned_survives_and_an_undone_compaction_gives_the_window_back() {
     chibi.told(&["--undo-compaction"]);
     assert_eq!(chibi.read("contexts/default/context.jsonl"), before, "to the byte");
     assert_eq!(chibi.run(&["--undo-compaction"]).code, 1);
+    chibi.told(&["-z"]);
+    assert_ne!(chibi.read("contexts/default/context.jsonl"), before);
+    chibi.told(&["--undo-compaction"]);
+    assert_eq!(
+        chibi.read("contexts/default/context.jsonl"),
+        before,
+        "without what was said about the summary"
+    );
     chibi.told(&["--unpin", &pinned]);
     assert_eq!(chibi.told(&["--pins"]), "Nothing is pinned.\n");
     assert_eq!(chibi.run(&["--pin", "nothing"]).code, 1);

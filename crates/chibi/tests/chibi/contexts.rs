@@ -98,6 +98,10 @@ fn a_rename_moves_everything_even_for_a_transient_run() {
     chibi.told(&["-C", "tmp", "-R", "new", "other"]);
     let state: Value = serde_json::from_str(&chibi.read("state.json")).unwrap();
     assert_eq!(state["current_context"], "other", "and the transient one is not kept");
+    chibi.told(&["-C", "spare", "-A", "other"]);
+    chibi.told(&["-C", "tmp", "--yes", "-D", "spare"]);
+    let state: Value = serde_json::from_str(&chibi.read("state.json")).unwrap();
+    assert_eq!((&state["current_context"], &state["contexts"]), (&json!("other"), &json!(["other", "tmp"])));
     let output = chibi.run(&["-R", "missing", "x"]);
     assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{}", output.stderr);
     chibi.told(&["-c", "taken"]);
@@ -197,7 +201,7 @@ fn a_session_of_another_program_goes_on_here() {
     assert_eq!(spoken(&server.finish()[0]), ["user: what is 2 + 2?", "assistant: 4", "user: are you sure?"]);
     chibi.home.write("other.jsonl", "{\"a\": 1}\n");
     let output = chibi.run(&["--import", "other.jsonl"]);
-    assert_eq!((output.code, output.stderr.lines().count()), (1, 1), "{}", output.stderr);
+    assert_eq!((output.code, output.stderr.lines().count()), (1, 2), "{}", output.stderr);
     assert_eq!(chibi.run(&["--import", "missing.jsonl"]).code, 1);
 }
 

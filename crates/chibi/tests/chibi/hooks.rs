@@ -193,3 +193,52 @@ fn on_end_comes_only_after_success() {
     assert!(!chibi.heard_names().contains(&"on_end".to_owned()));
     drop(server);
 }
+
+/// A guard that listens to one hook, and answers so.
+fn guard(hook: &str, body: &str) -> String {
+    let schema = json!({"name": "guard", "description": "d", "hooks": [hook], "guard": true});
+    format!("#!/bin/bash\nif [[ $1 == --schema ]]; then echo '{schema}'; exit; fi\n{body}\n")
+}
+
+#[test]
+fn a_guard_keeps_whatever_is_about_to_happen_from_happening() {
+    let no = r#"echo '{"block": true, "message": "not now"}'"#;
+    for (body, why) in [(no, "not now"), ("exit 3", "the guard `guard` could not be asked")] {
+        let server = Server::answering(|_| says("said"));
+        let chibi = Chibi::asking(&server);
+        ["one", "two", "three"].iter().for_each(|word| drop(chibi.told(&[word])));
+        let (before, asked) = (chibi.read("contexts/default/context.jsonl"), server.requests().len());
+        let refused = |hook: &str, args: &[&str], what: &str| {
+            chibi.plugin("guard", &guard(hook, body));
+            let output = chibi.run(args);
+            assert_eq!(output.code, 1, "{hook}: {}", output.transcript());
+            let error = output.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
+            assert!(error.starts_with(&format!("error: {what}: {why}")), "{hook}: {error}");
+            assert_eq!(output.stdout, "", "{hook}");
+        };
+        refused("pre_clear", &["-a"], "the context was not archived");
+        refused("pre_compact", &["-z"], "the conversation was not compacted");
+        refused("pre_message", &["hello"], "nothing was sent");
+        assert_eq!(chibi.read("contexts/default/context.jsonl"), before);
+        refused("pre_system_prompt", &["hello"], "nothing was sent");
+        assert_eq!(server.requests().len(), asked, "nobody was asked");
+        // The prompt stays in the log, and the next turn has a window without it.
+        chibi.plugin("guard", &guard("on_end", "exit 0"));
+        chibi.told(&["again"]);
+        let sent = server.requests();
+        assert!(!spoken(&sent[asked]).contains(&"user: hello".to_owned()), "{:?}", spoken(&sent[asked]));
+
+        chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
+        chibi.plugin("guard", &guard("pre_rolling_compact", body));
+        let output = chibi.run(&["now"]).ok();
+        assert_eq!(output.stdout, "said\n", "the prompt is answered all the same");
+        assert!(
+            output.stderr.contains(&format!("the conversation was not compacted: {why}")),
+            "{}",
+            output.stderr
+        );
+        assert_eq!(server.requests().len(), asked + 2);
+        let mut told = server.finish();
+        assert!(spoken(&told.pop().unwrap()).contains(&"user: one".to_owned()), "the window is whole");
+    }
+}

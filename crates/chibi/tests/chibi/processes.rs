@@ -2,7 +2,6 @@
 
 use std::process::{Child, Stdio};
 use std::sync::{Condvar, Mutex};
-use std::time::{Duration, Instant};
 
 use testkit::until;
 
@@ -18,7 +17,8 @@ struct Door {
 impl Door {
     fn wait(&self) {
         let open = self.open.lock().unwrap();
-        drop(self.changed.wait_timeout_while(open, PATIENCE, |open| !*open).unwrap());
+        // Longer than a busy machine takes for what a test does meanwhile.
+        drop(self.changed.wait_timeout_while(open, 3 * PATIENCE, |open| !*open).unwrap());
     }
 
     fn open(&self) {
@@ -71,6 +71,75 @@ fn a_context_in_use_is_refused_at_once_or_waited_for() {
 }
 
 #[test]
+fn whatever_changes_a_context_in_use_is_refused_and_whatever_looks_is_not() {
+    let (door, server) = slow_first();
+    let chibi = Chibi::asking(&server);
+    chibi.told(&["-c", "default"]);
+    let first = start(&chibi, &["one"]);
+    assert!(until(PATIENCE, || server.requests().len() == 1));
+    let goals = r#"{"content": "win"}"#;
+    let changes: [&[&str]; 15] = [
+        &["-a"],
+        &["-A", "default"],
+        &["-z"],
+        &["-Z", "default"],
+        &["-r", "new"],
+        &["-R", "default", "new"],
+        &["--yes", "-d"],
+        &["--yes", "-D", "default"],
+        &["-y", "Be brief."],
+        &["-Y", "default", "Be brief."],
+        &["-u", "bob"],
+        &["-P", "update_goals", goals],
+        &["--pin", "x"],
+        &["--unpin", "x"],
+        &["--undo-compaction"],
+    ];
+    for args in changes {
+        let output = chibi.run(args);
+        assert_eq!(output.code, 5, "{args:?}: {}", output.transcript());
+    }
+    let looks: [&[&str]; 12] = [
+        &["-l"],
+        &["-L"],
+        &["-g", "0"],
+        &["-G", "default", "0"],
+        &["-n", "todos"],
+        &["-N", "default", "goals"],
+        &["-n", "model"],
+        &["--pins"],
+        &["--search", "one"],
+        &["--export", "json"],
+        &["--usage"],
+        &["--list-plugins"],
+    ];
+    looks.iter().for_each(|args| drop(chibi.told(args)));
+    door.open();
+    assert_eq!(ended(first).1, "reply 0\n");
+    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 2\n");
+    drop(server);
+}
+
+#[test]
+fn a_process_that_was_put_to_sleep_keeps_its_context() {
+    let (door, server) = slow_first();
+    let chibi = Chibi::asking(&server);
+    let first = start(&chibi, &["one"]);
+    assert!(until(PATIENCE, || server.requests().len() == 1));
+    let pid = rustix::process::Pid::from_child(&first);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    // As if it had not given a sign for years.
+    fs::write(chibi.path("contexts/default/.lock"), "1").unwrap();
+    assert_eq!(chibi.run(&["two"]).code, 5);
+    assert_eq!(chibi.told(&["-L"]), "* default [active]\n");
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    door.open();
+    assert_eq!(ended(first).1, "reply 0\n");
+    assert_eq!(chibi.told(&["-L"]), "* default\n");
+    drop(server);
+}
+
+#[test]
 fn the_next_run_after_a_kill_starts_at_once() {
     let (door, server) = slow_first();
     let chibi = Chibi::asking(&server);
@@ -79,9 +148,7 @@ fn the_next_run_after_a_kill_starts_at_once() {
     first.kill().unwrap();
     first.wait().unwrap();
     assert_eq!(chibi.told(&["-L"]), "* default [stale]\n");
-    let started = Instant::now();
-    assert_eq!(chibi.told(&["two"]), "reply 1\n");
-    assert!(started.elapsed() < Duration::from_secs(20), "a lock of the dead was waited for");
+    assert_eq!(chibi.told(&["two"]), "reply 1\n", "whoever finds a lock does not wait for it");
     assert_eq!(spoken(&server.requests()[1]), ["user: two"], "what was never answered is not sent");
     door.open();
     drop(server);

@@ -177,3 +177,37 @@ fn chibi_home_overrides_everything() {
     assert!(chibi.home.path().join("box/contexts/elsewhere").is_dir());
     assert!(!chibi.path("").exists());
 }
+
+#[test]
+fn nothing_that_we_write_can_be_read_by_others() {
+    let letter = json!({"to": "other", "content": "psst"});
+    let server = Server::answering(move |request| match request.number {
+        0 => said(turn().call("send_message", &letter).call("update_reflection", &json!({"content": "x"}))),
+        _ => says("said"),
+    });
+    let chibi = Chibi::bare();
+    chibi.told(&["--init"]);
+    chibi.configure(&server, "[storage]\npartition_max_entries = 3\n");
+    fs::set_permissions(chibi.path("config.toml"), fs::Permissions::from_mode(0o600)).unwrap();
+    let open = |args: &[&str]| {
+        let mut command = chibi.home.command("sh");
+        command.arg("-c").arg("umask 0; exec \"$@\"").arg("sh").arg(testkit::bin("chibi")).args(args);
+        chibi.home.run(&mut command).ok();
+    };
+    open(&["--debug", "all", "-u", "ada", "-y", "Be kind.", "one"]);
+    open(&["two"]);
+    open(&["-z"]);
+    open(&["-c", "new:aside", "three"]);
+    open(&["--search", "said"]);
+    let mut folders = vec![chibi.path("")];
+    while let Some(folder) = folders.pop() {
+        let inside = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        let inside: Vec<PathBuf> = inside.filter(|path| !path.starts_with(chibi.path("plugins"))).collect();
+        for path in inside {
+            let mode = fs::symlink_metadata(&path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, if path.is_dir() { 0o700 } else { 0o600 }, "{}", path.display());
+            folders.extend(path.is_dir().then_some(path));
+        }
+    }
+    drop(server);
+}

@@ -196,6 +196,69 @@ fn plugins_and_what_became_of_them_are_listed() {
 }
 
 #[test]
+fn plugins_that_cannot_be_looked_for_are_not_said_to_be_none() {
+    let chibi = Chibi::bare();
+    chibi.home.write(".chibi/plugins", "a file in the place of the folder");
+    let output = chibi.run(&["--list-plugins"]).ok();
+    assert!(
+        output.stdout.contains("cannot be listed") && !output.stdout.contains("No plugins"),
+        "{}",
+        output.stdout
+    );
+    let listed: Value =
+        serde_json::from_str(&chibi.run(&["--json-output", "--list-plugins"]).ok().stdout).unwrap();
+    assert!(
+        listed["metadata"]["data"][0]["reason"].as_str().unwrap().contains("cannot be listed"),
+        "{listed}"
+    );
+}
+
+#[test]
+fn how_a_plugin_is_spoken_to_can_be_set_in_the_words_of_its_schema() {
+    let chibi = Chibi::bare();
+    let schema = json!({"name": "how", "description": "d", "protocol": "stdin"});
+    let body = "[[ -n $CHIBI_TOOL_ARGS ]] && echo env || echo stdin";
+    chibi.plugin(
+        "how",
+        &format!("#!/bin/bash\nif [[ $1 == --schema ]]; then echo '{schema}'; exit; fi\n{body}\n"),
+    );
+    assert_eq!(chibi.told(&["-p", "how"]), "stdin\n");
+    chibi.home.write(".chibi/config.toml", "[plugins.how]\nprotocol = 'env'\n");
+    assert_eq!(chibi.told(&["-p", "how"]), "env\n");
+    chibi.home.write(".chibi/config.toml", "[plugins.how]\nprotocol = 'environment'\n");
+    let output = chibi.run(&["-p", "how"]);
+    assert_eq!(output.code, 1);
+    assert!(output.stderr.contains("`plugins.how.protocol` must be one of env, stdin"), "{}", output.stderr);
+}
+
+#[test]
+fn a_model_that_searches_makes_no_filters_where_none_are_wanted() {
+    let server = Server::scripted([
+        says("the axolotl"),
+        says("two"),
+        said(turn().call("search_transcript", &json!({"query": "axolotl"}))),
+        says("found"),
+    ]);
+    let chibi = Chibi::asking(&server);
+    chibi.configure(&server, "[storage]\npartition_max_entries = 2\nenable_bloom_filters = false\n");
+    chibi.told(&["one"]);
+    chibi.told(&["two"]);
+    let partitions = chibi.path("contexts/default/transcript/partitions");
+    let endings = |ending: &str| {
+        let files = fs::read_dir(&partitions).unwrap().map(|file| file.unwrap().path());
+        files.filter(|path| path.extension().is_some_and(|own| own == ending)).collect::<Vec<_>>()
+    };
+    let indexes = endings("index");
+    assert!(!indexes.is_empty());
+    indexes.iter().for_each(|path| fs::remove_file(path).unwrap());
+    chibi.told(&["where was it?"]);
+    let partitions = endings("jsonl").len();
+    assert_eq!((endings("index").len(), endings("bloom").len()), (partitions, 0));
+    let sent = server.finish();
+    assert!(spoken(&sent[3]).iter().any(|said| said.starts_with("tool: ") && said.contains("the axolotl")));
+}
+
+#[test]
 fn what_a_plugin_may_see_can_be_set_for_a_context_alone() {
     let chibi = Chibi::bare();
     chibi.plugin("show", &bash_tool("show", "echo \"[$TOKEN]\""));
@@ -214,10 +277,12 @@ fn no_plugin_sees_a_key() {
         .write(".chibi/config.toml", "api_key_env = 'MY_KEY'\n[plugins.show]\nenv = ['MY_KEY', 'SEEN']\n");
     chibi.plugin("show", &bash_tool("show", "env"));
     let mut command = chibi.command(&["-p", "show"]);
-    command.env("MY_KEY", "sk-1").env("OPENROUTER_API_KEY", "sk-2").env("SEEN", "yes").env("UNSEEN", "no");
+    let (ours, other) = ("sk-the-key-of-a-file", "sk-the-key-of-openrouter");
+    command.env("MY_KEY", ours).env("OPENROUTER_API_KEY", other).env("SEEN", "yes").env("UNSEEN", "no");
     let output = chibi.home.run(&mut command).ok();
-    assert!(output.stdout.contains("SEEN=yes") && !output.stdout.contains("UNSEEN"), "{}", output.stdout);
-    assert!(!output.stdout.contains("sk-1") && !output.stdout.contains("sk-2"), "{}", output.stdout);
+    let seen = |line: &str| output.stdout.lines().any(|told| told == line);
+    assert!(seen("SEEN=yes") && !seen("UNSEEN=no"), "{}", output.stdout);
+    assert!(!output.stdout.contains(ours) && !output.stdout.contains(other), "{}", output.stdout);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Homes that other versions and other programs left behind.
 
+use std::time::Instant;
+
 use chibi::context::{Document, EntryKind, Speaker};
+use testkit::PATIENCE;
 
 use crate::desk::{Desk, contents, transcript};
 
@@ -130,7 +133,7 @@ fn a_missing_partition_is_a_gap_and_not_the_end() {
         .unwrap();
     let mut context = desk.open("default");
     assert_eq!(transcript(context.reader()).len(), before - 3);
-    let faults = context.reader().faults().unwrap();
+    let faults = context.reader().faults(Instant::now() + PATIENCE).unwrap();
     assert!(faults.len() == 1 && faults[0].contains("missing"), "{faults:?}");
     desk.exchange(&mut context, "four");
 }
@@ -144,7 +147,7 @@ fn lines_that_are_no_entries_are_passed_over() {
     );
     let context = desk.open("old");
     assert_eq!(contents(context.window()), ["Hello", "Hello"]);
-    let faults = context.reader().faults().unwrap();
+    let faults = context.reader().faults(Instant::now() + PATIENCE).unwrap();
     assert_eq!(faults.len(), 3, "{faults:?}");
     assert!(faults[0].ends_with("active.jsonl:2: skipping what is no entry"), "{faults:?}");
 }

@@ -125,3 +125,32 @@ fn a_window_that_could_not_be_written_has_no_gap_when_it_can() {
     drop(context);
     assert_eq!(desk.open("default").window(), window);
 }
+
+#[test]
+fn an_entry_costs_the_same_however_long_the_transcript_is() {
+    // What this thread read, in any way.
+    let read = || {
+        let io = fs::read_to_string("/proc/thread-self/io").unwrap();
+        let line = io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+        line.parse::<u64>().unwrap()
+    };
+    let desk = Desk::new();
+    let mut context = desk.rotating("default", 1_000_000);
+    let cost = |context: &mut chibi::context::Context, entries: usize| {
+        let more = (0..entries).map(|i| desk.answered("default", &format!("entry {i} of many")));
+        context.append(more.collect()).unwrap();
+        let before = read();
+        desk.exchange(context, "one more");
+        read() - before
+    };
+    let few = cost(&mut context, 10);
+    let many = cost(&mut context, 20_000);
+    assert!(many < few + 10_000, "{few} bytes were read for an entry behind 10, {many} behind 20,000");
+    drop(context);
+    let before = read();
+    let mut context = desk.rotating("default", 1_000_000);
+    desk.exchange(&mut context, "after a new start");
+    let reopened = read() - before;
+    let window = fs::metadata(desk.file("contexts/default/context.jsonl")).unwrap().len();
+    assert!(reopened < 2 * window + 100_000, "{reopened} bytes to open a window of {window}");
+}

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chibi::context::{ChibiHome, Context, ContextName, Entry, EntryKind, Ids, Policy, Reader, Wait, inbox};
 use kit::invocation::Clock;
-use testkit::Home;
+use testkit::{Home, PATIENCE};
 
 use crate::again;
 
@@ -54,6 +54,6 @@ fn processes_that_wait_for_each_other_mix_no_turns_and_lose_no_message() {
     let taken: usize =
         log.iter().map(|entry| entry.metadata.get::<Vec<String>>("inbox").unwrap_or_default().len()).sum();
     assert_eq!(taken, PROCESSES * TURNS, "each message came once");
-    assert_eq!(reader.faults().unwrap(), Vec::<String>::new());
+    assert_eq!(reader.faults(Instant::now() + PATIENCE).unwrap(), Vec::<String>::new());
     assert_eq!(reader.window().unwrap().len(), log.len() + 1);
 }

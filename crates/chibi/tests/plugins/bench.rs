@@ -133,9 +133,10 @@ pub(crate) fn pre_tool(plugins: &Plugins) -> Fired {
     fire(plugins, Event::PreTool { tool_name: "rm", arguments: &Map::new() })
 }
 
-/// Whether a process with this in its command line lives.
-pub(crate) fn alive(mark: &str) -> bool {
+/// Whether somebody still runs `sleep SECONDS`.
+pub(crate) fn sleeps(seconds: &str) -> bool {
+    let wanted = format!("sleep\0{seconds}\0");
     let processes = fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
-    lines.into_iter().any(|line| String::from_utf8_lossy(&line).contains(mark))
+    let mut lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    lines.any(|line| line == wanted.as_bytes())
 }

@@ -1,12 +1,11 @@
 //! Starting a daemon that stays when its starter goes. Nothing is forked: the binary is run once more, leaves the
 //! session, and the starter waits until it answers.
 
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kit::invocation::Environment;
-use kit::process::{Job, minimal_environment};
+use kit::process::{Job, has_ended, minimal_environment};
 use kit::{Exit, Failure, Invocation, Places};
 use store::lock;
 
@@ -102,14 +101,6 @@ fn spawn_and_wait(program: &Path, home: &Home, env: &Environment) -> Result<Star
 
 fn answers(home: &Home) -> bool {
     client::ask_at::<Status>(home, &Request::Health, Duration::from_secs(1)).is_ok()
-}
-
-/// Gone, or waiting to be buried.
-fn has_ended(pid: u32) -> bool {
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])),
-        Err(_) => Path::new("/proc/self").exists(),
-    }
 }
 
 fn last_failure(home: &Home) -> Option<String> {

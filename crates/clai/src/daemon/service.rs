@@ -141,11 +141,11 @@ impl Service {
         };
         let since = if repo::touches_git(screened.line()) { Since::GitCommand } else { Since::Nothing };
         let place = self.place_of(&event, since, now);
-        let (session, cwd) = (event.session_id.clone(), event.cwd.clone());
+        let (session, cwd, ts) = (event.session_id.clone(), event.cwd.clone(), event.ts);
         let kept = ingest::keep(event, screened, place, &rules);
         drop(config);
         self.remember(kept, now);
-        self.leave_next(session, cwd);
+        self.leave_next(session, cwd, ts);
     }
 
     /// An event that could not be read, or that was too long.

@@ -69,12 +69,12 @@ impl Writer {
         let counting = if batch.len() > FULL_BATCH { Counting::Later } else { Counting::Now };
         match self.database.write_batch(&batch, counting) {
             Ok(()) => {
-                let was_in_trouble = self.journal.counters().trouble.is_some();
                 self.keep_weights();
-                self.journal.done(batch.len());
-                if was_in_trouble {
+                // Before anybody can ask: whom we tell that all is well finds it in the log.
+                if self.journal.counters().trouble.is_some() {
                     self.note("recovered", &[]);
                 }
+                self.journal.done(batch.len());
             }
             Err(error) if self.journal.is_closing() => {
                 let lost = batch.len().to_string();

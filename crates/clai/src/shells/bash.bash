@@ -139,10 +139,12 @@ __clai_line_run() {
 # variables in front and of redirected groups there are none on this way: each costs a tenth of a millisecond or more.
 __clai_send() {
   [[ -x $__clai_hook ]] || return 0
+  # A daemon that answered the last time is worth a moment. The file is emptied before the time is taken: by its own
+  # time the daemon sees whether an answer comes too late.
+  [[ -s $__clai_answer ]] && __clai_due=50
+  [[ -w $__clai_answer ]] && : >|"$__clai_answer"
   local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms
   ((__clai_bash >= 500)) && local -x CLAI_TS=$((${EPOCHREALTIME/[.,]/} / 1000))
-  # A daemon that answered the last time is worth a moment.
-  [[ -s $__clai_answer ]] && : >|"$__clai_answer" && __clai_due=50
   # At most four bytes to a character, so that only longer lines need to be counted.
   if ((${#2} > 8192)) && ! __clai_fits "$2"; then
     local -x CLAI_OVERSIZE=$__clai_oversize
@@ -196,8 +198,9 @@ __clai_plain() {
 
 # What the daemon left for this prompt, or else asked now: a key may wait.
 __clai_ask() {
+  [[ -z ${CLAI_OFF-} ]] || return
   [[ -z $READLINE_LINE ]] && __clai_take && return
-  [[ -x $__clai_clai && -n $__clai_answer && -z ${CLAI_OFF-} ]] || return
+  [[ -x $__clai_clai && -n $__clai_answer ]] || return
   CLAI_PREFIX=$READLINE_LINE "$__clai_clai" suggest --shell bash </dev/null >|"$__clai_answer" 2>/dev/null
   __clai_take
 }

@@ -54,8 +54,9 @@ end
 # STATUS LINE MILLISECONDS. Of functions with variables in front and of substitutions there are none on this way: each
 # costs a tenth of a millisecond.
 function __clai_send
-    # What the daemon said is of yesterday, and if we have drawn the prompt when it answers anew it shall wake us.
-    test -n "$__clai_answer"; and echo $fish_pid >$__clai_answer
+    # What the daemon said is of yesterday, and if we have drawn the prompt when it answers anew it shall wake us. By
+    # the time of the file it sees whether an answer comes too late.
+    test -w "$__clai_answer"; and echo $fish_pid >$__clai_answer
     set __clai_drawn
     if test $__clai_rest -gt 0
         set __clai_rest (math $__clai_rest - 1)
@@ -118,9 +119,10 @@ end
 
 # What the daemon left for this prompt, or else asked now: a key may wait.
 function __clai_ask
+    test -z "$CLAI_OFF"; or return
     set -l line (commandline | string collect)
     test -z "$line"; and __clai_take; and return
-    test -x $__clai_clai -a -n "$__clai_answer" -a -z "$CLAI_OFF"; or return
+    test -x $__clai_clai -a -n "$__clai_answer"; or return
     CLAI_PREFIX=$line $__clai_clai suggest --shell fish </dev/null >$__clai_answer 2>/dev/null
     __clai_take
 end

@@ -58,7 +58,8 @@ __clai_precmd() {
   # An empty line was not run.
   [[ -n $__clai_line ]] && __clai_line="$__clai_event$__clai_now"$'\0duration_ms='"$__clai_took"$'\0exit_code='\
 "$__clai_code"$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0'"$__clai_marks"$'\0'
-  syswrite -o $__clai_fd -- "$__clai_line$__clai_question$PWD"$'\0\0'
+  syswrite -o $__clai_fd -- "$__clai_line$__clai_question${PWD:-/}"$'\0\0'
+  (( __clai_awaited = ++__clai_asked ))
   __clai_line= __clai_marks= __clai_next=()
 }
 
@@ -79,7 +80,7 @@ __clai_screen() {
   emulate -L zsh
   [[ $__clai_line == ' '* && -n $hushed ]] && __clai_line=
   [[ -n ${CLAI_OFF-} || ${CLAI_NO_RECORD-} == 1 ]] && __clai_line=
-  [[ -n ${CLAI_OFF-} ]] && return 1
+  [[ -n ${CLAI_OFF-} ]] && { __clai_awaited=0 __clai_next=(); return 1 }
   local word=${__clai_line#"${__clai_line%%[^[:space:]]*}"}
   [[ ${${word%%[[:space:]]*}:t} == clai-hook ]] && __clai_line=
   __clai_marks=
@@ -120,12 +121,13 @@ __clai_link() {
     local socket=$__clai_dir/daemon.sock
     [[ -S $socket && -O $socket && -O $__clai_dir ]] && (( EPOCHSECONDS >= __clai_retry )) && {
       __clai_connect $socket && return
-      __clai_retry=$(( EPOCHSECONDS + 5 ))
+      # Once may have been a busy machine: the next prompt tries again, then one after a second, then every five.
+      (( __clai_retry = EPOCHSECONDS + __clai_missed, __clai_missed = __clai_missed ? 5 : 1 ))
     }
   elif (( $__clai_ready[(Ie)-w] )); then
     return 0
   fi
-  __clai_line= __clai_marks= __clai_next=()
+  __clai_line= __clai_marks= __clai_awaited=0 __clai_next=()
   return 1
 }
 
@@ -146,7 +148,7 @@ __clai_connect() {
   (( failed )) && return 1
   # Out of the way of the numbers that people use.
   exec {__clai_fd}<&$REPLY {REPLY}<&-
-  __clai_in=
+  __clai_in= __clai_missed=0 __clai_asked=0 __clai_answered=0
   [[ -n $__clai_widgets ]] && zle -F -w $__clai_fd __clai_answer
   return 0
 }
@@ -157,7 +159,8 @@ __clai_close() {
   __clai_fd=
 }
 
-# Takes what has come. The last answer becomes `__clai_next`: command, reasons, command, …
+# Takes what has come. The answer to what this prompt has asked becomes `__clai_next`: command, reasons, command, …
+# Every question is answered, in their order; an answer to an earlier one is nobody's any more.
 __clai_read() {
   local chunk
   local -a reply
@@ -169,7 +172,7 @@ __clai_read() {
   local -i at=1 rest=1 end=$#field
   while (( at < end )); do
     if [[ -z $field[at] ]]; then
-      __clai_next=( "$answer[@]" )
+      (( ++__clai_answered == __clai_awaited )) && __clai_next=( "$answer[@]" )
       answer=()
       rest=$(( ++at ))
     elif (( at + 1 < end )); then
@@ -301,7 +304,8 @@ else
 fi
 if [[ ${__clai_shell-} != $$ ]]; then
   typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets=
-  typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0
+  typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0 __clai_missed=0
+  typeset -gi __clai_asked=0 __clai_awaited=0 __clai_answered=0
   typeset -gF __clai_began=0
   typeset -ga __clai_next=() __clai_ready=()
   typeset -gA __clai_under=()

@@ -1,8 +1,8 @@
 //! What is kept, what is left out, and what can be taken back.
 
 use std::fs;
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use testkit::{Home, PATIENCE, until};
@@ -55,12 +55,40 @@ fn a_command_that_names_what_is_to_be_forgotten_is_not_kept() {
     assert_eq!(kept(&home), ["clai why forget"]);
 }
 
+/// The file in which a shell waits for what follows a command that ended then.
+fn made_for(home: &Home, ts: i64) -> PathBuf {
+    let path = home.write("run/clai/next.s", "");
+    let time = UNIX_EPOCH + Duration::from_millis(ts.try_into().unwrap());
+    fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();
+    path
+}
+
+#[test]
+fn an_answer_that_comes_too_late_is_not_left() {
+    let home = Home::new();
+    let daemon = Daemon::start(&home);
+    // The shell has gone on to a prompt ten milliseconds later.
+    let path = made_for(&home, NOW + 10);
+    let answered = |line: &str, ts: i64| {
+        let mut talk = daemon.connect();
+        talk.say(&event(line, ts));
+        talk.ask(&json!({"type": "flush"}));
+        fs::read_to_string(&path).unwrap()
+    };
+    assert_eq!(answered("git add -A", NOW + 9), "");
+    let last = answered("git commit", NOW + 10);
+    assert!(last.starts_with("git "), "{last:?}");
+    // On another connection an earlier command may be heard after a later one.
+    assert_eq!(answered("make", NOW + 9), last);
+    assert_ne!(answered("make", NOW + 11), last);
+}
+
 #[test]
 fn a_shell_that_made_a_file_for_it_finds_there_what_comes_next() {
     let home = Home::new();
     let daemon = Daemon::start(&home);
     let lines = ["git add -A", "git commit", "git add -A", "git commit", "git add -A"];
-    let path = home.write("run/clai/next.s", "");
+    let path = made_for(&home, NOW);
     daemon.ran(&lines);
     let found = fs::read_to_string(&path).unwrap();
     let fields: Vec<&str> = found.split_terminator('\0').collect();

@@ -113,7 +113,7 @@ impl<'a> Daemon<'a> {
             "--silent",
             "--show-error",
             "--max-time",
-            "20",
+            "60",
             "--write-out",
             "\n%{http_code}",
             "--unix-socket",

@@ -147,7 +147,7 @@ fn aggregates(home: &Home) -> Vec<String> {
 fn killed_at_any_point_of_a_burst_it_keeps_what_it_had_confirmed_and_its_counts_are_right() {
     let soak: Option<usize> = std::env::var("SCRIMP_SOAK_POINTS").ok().and_then(|text| text.parse().ok());
     let points = soak.unwrap_or_default().max(50);
-    let burst_length = if soak.is_some() { 10_000 } else { 2_000 };
+    let burst_length = if soak.is_some() { 10_000 } else { 1_000 };
     let (home, mut random) = (Home::new(), Random::new(20_260_101));
     let mut expected_before = 0;
     let mut cut_short = 0;
@@ -185,7 +185,7 @@ fn burst(daemon: &Daemon<'_>, events: usize, point: i64) -> i64 {
         let mut event = event(&format!("step{} {}", n % 17, n % 5), NOW + point * 100_000 + n * 37 % 9000);
         event["session_id"] = json!(format!("s{}", n % 3));
         talk.say(&event);
-        if n % 500 == 499 {
+        if n % 250 == 249 {
             talk.say(&json!({"type": "flush"}));
             let mut answer = String::new();
             talk.0.read_line(&mut answer).unwrap();

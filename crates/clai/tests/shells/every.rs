@@ -35,8 +35,9 @@ fn every_kind_of_line_is_recorded_as_it_was_typed() {
         let home = ground.home.path().to_str().unwrap();
         assert!(events.iter().all(|event| event.shell == kind && event.session_id == events[0].session_id));
         assert_eq!((&*events[0].cwd, &*events[6].cwd), (home, "/tmp"), "{kind:?}");
-        assert!(events[6].duration_ms.is_some_and(|ms| ms >= 150), "{kind:?}: {:?}", events[6].duration_ms);
-        assert!(events[0].duration_ms.is_some_and(|ms| ms < 150), "{kind:?}: {:?}", events[0].duration_ms);
+        // A busy machine may take seconds for it, but never as many milliseconds as there are microseconds in it.
+        let slept = events[6].duration_ms;
+        assert!(slept.is_some_and(|ms| (150..150_000).contains(&ms)), "{kind:?}: {slept:?}");
         let age = ground.now() - events[6].ts;
         assert!((0..60_000).contains(&age), "{kind:?}: {age} ms old");
     }
@@ -357,11 +358,15 @@ fn one_word_switches_it_off() {
                 _ => format!("{name}={value}"),
             });
         };
+        shell.run_line("echo answered");
+        ground.settled("echo answered");
         set(&shell, "CLAI_OFF", "1");
-        let asked = ground.daemon.asked();
-        shell.run_line("echo unseen");
+        shell.run_line("clear");
+        shell.key(Key::Alt('j'));
+        shell.send("echo unseen");
+        shell.key(Key::Enter);
+        shell.wait_for("$ echo unseen\nunseen\n$", PATIENCE);
         assert!(!shell.screen().contains("git push"), "{kind:?}\n{}", shell.screen());
-        assert_eq!(ground.daemon.asked(), asked);
         set(&shell, "CLAI_OFF", "");
         set(&shell, "CLAI_NO_RECORD", "1");
         shell.run_line("echo unseen");
@@ -407,7 +412,7 @@ fn a_shell_without_a_person_is_left_alone_unless_it_asks() {
         ground.home.run(command.args(["-c", &code]).env("CLAI_NON_INTERACTIVE", "1"));
         let events = ground.expect(&["make test"]);
         assert_eq!(events[0].exit_code, 3, "{kind:?}");
-        assert!(events[0].duration_ms.is_some_and(|ms| (4..=6).contains(&ms)), "{kind:?}");
+        assert!(events[0].duration_ms.is_some_and(|ms| (4..5_000).contains(&ms)), "{kind:?}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::Shutdown;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 use std::{fs, thread};
@@ -43,7 +43,11 @@ impl Ground {
             daemon: home.write("bin/clai-daemon", ""),
             ..Options::beside(home.path())
         };
-        Ground { daemon: Daemon { directory, heard: Arc::default(), asleep: Arc::default() }, options, home }
+        Ground {
+            daemon: Daemon { directory, heard: Arc::default(), willing: Arc::new(usize::MAX.into()) },
+            options,
+            home,
+        }
     }
 
     /// The script of a shell, in a file.
@@ -110,7 +114,7 @@ impl Ground {
 pub(crate) struct Daemon {
     directory: PathBuf,
     heard: Arc<Mutex<Heard>>,
-    asleep: Arc<AtomicBool>,
+    willing: Arc<AtomicUsize>,
 }
 
 #[derive(Default)]
@@ -150,13 +154,13 @@ impl Daemon {
         self.heard().open.drain(..).for_each(|caller| caller.shutdown(Shutdown::Both).unwrap_or_default());
     }
 
-    /// Reads nothing more until it is woken.
-    pub(crate) fn sleep(&self) {
-        self.asleep.store(true, Ordering::SeqCst);
+    /// Takes so many messages from shells of the raw dialect and then none until it is told again.
+    pub(crate) fn take_only(&self, messages: usize) {
+        self.willing.store(messages, Ordering::SeqCst);
     }
 
     pub(crate) fn wake(&self) {
-        self.asleep.store(false, Ordering::SeqCst);
+        self.take_only(usize::MAX);
     }
 
     /// A listener whose queue is full, with the caller that fills it.
@@ -224,9 +228,8 @@ impl Daemon {
         match Dialect::of(first) {
             Some(Dialect::Raw) => {
                 let mut reader = RawReader::buffered(input);
-                loop {
-                    assert!(until(PATIENCE, || !self.asleep.load(Ordering::SeqCst)), "nobody woke it");
-                    let Ok(Some(message)) = reader.next_message() else { return };
+                while let Ok(Some(message)) = reader.next_message() {
+                    assert!(until(PATIENCE, || self.is_willing()), "nobody woke it");
                     self.take(message, &mut answers);
                 }
             }
@@ -238,6 +241,11 @@ impl Daemon {
             }
             other => panic!("{other:?} from a shell"),
         }
+    }
+
+    fn is_willing(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        self.willing.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
     }
 
     fn take(&self, message: Message, answers: &mut UnixStream) {

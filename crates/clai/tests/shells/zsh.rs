@@ -111,7 +111,7 @@ fn a_daemon_that_comes_back_is_found_again() {
 #[test]
 fn a_daemon_that_stops_reading_costs_events_and_no_time() {
     let ground = Ground::new();
-    ground.daemon.sleep();
+    ground.daemon.take_only(0);
     let shell = ground.shell(Kind::Zsh);
     // Each takes 4 KB of a buffer of some 200 KB; what does not fit is dropped.
     shell.run_line("for i in {1..200}; do __clai_send 0 ${(l:4000::x:)} 1; done; echo $__clai_fd > fd");
@@ -123,6 +123,83 @@ fn a_daemon_that_stops_reading_costs_events_and_no_time() {
     let events = ground.daemon.events();
     assert!(events.len() < 200, "{}", events.len());
     assert!(events.len() > 5, "{}", events.len());
+}
+
+/// A shell with a key that shows how many answers it has read, and what it holds as the last.
+fn telling(ground: &Ground) -> Shell {
+    let shell = ground.shell(Kind::Zsh);
+    offered(&shell, "$ git push");
+    shell.run_line("tell() { BUFFER=\"$__clai_answered<$__clai_next>\" }; zle -N tell; bindkey ^T tell");
+    shell.wait_for("$ git push", PATIENCE);
+    shell
+}
+
+/// Asks until so many answers were read.
+#[track_caller]
+fn held(shell: &Shell, answers: usize) -> String {
+    let mut held = String::new();
+    let read = until(PATIENCE, || {
+        shell.key(Key::Ctrl('t'));
+        let line = shell.wait_for(|screen: &str| screen.trim_end().ends_with('>'), PATIENCE);
+        shell.key(Key::Ctrl('u'));
+        shell.wait_for(|screen: &str| !screen.trim_end().ends_with('>'), PATIENCE);
+        held = line.lines().last().unwrap().trim_end().to_owned();
+        held.starts_with(&format!("$ {answers}<"))
+    });
+    assert!(read, "{held}");
+    held
+}
+
+fn answers(shell: &Shell) -> usize {
+    shell.run_line("echo $__clai_answered").parse().unwrap()
+}
+
+#[test]
+fn an_answer_to_an_earlier_prompt_is_nobodys() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = telling(&ground);
+    let before = answers(&shell);
+    shell.wait_for("$ git push", PATIENCE);
+    ground.daemon.take_only(0);
+    shell.run_line("echo one");
+    shell.run_line("echo two");
+    // The first line and the question behind it.
+    ground.daemon.take_only(2);
+    assert_eq!(held(&shell, before + 2), format!("$ {}<>", before + 2));
+    ground.daemon.suggest(&["git pull"]);
+    ground.daemon.wake();
+    shell.wait_for("$ git pull", PATIENCE);
+}
+
+#[test]
+fn switched_off_it_does_not_even_take_what_it_has_asked_for() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = telling(&ground);
+    let before = answers(&shell);
+    shell.wait_for("$ git push", PATIENCE);
+    let asked = ground.daemon.asked();
+    ground.daemon.take_only(0);
+    shell.run_line("echo one");
+    shell.run_line("CLAI_OFF=1");
+    ground.daemon.wake();
+    assert_eq!(held(&shell, before + 2), format!("$ {}<>", before + 2));
+    shell.run_line("unset CLAI_OFF");
+    shell.wait_for("$ git push", PATIENCE);
+    assert_eq!(ground.daemon.asked(), asked + 2, "behind the first line and behind the last");
+}
+
+#[test]
+fn a_daemon_that_was_missed_once_is_tried_again_at_once_and_then_more_rarely() {
+    let ground = Ground::without_daemon();
+    let (_listener, _waiting) = ground.daemon.deaf();
+    let shell = ground.shell(Kind::Zsh);
+    let state = "echo $__clai_missed $(( __clai_retry > EPOCHSECONDS ))";
+    assert_eq!(shell.run_line(state), "1 0");
+    assert!(shell.run_line(state).starts_with("5 "));
+    let rests = || shell.run_line("(( __clai_retry > EPOCHSECONDS + 2 )) && echo rests") == "rests";
+    assert!(until(PATIENCE, rests));
 }
 
 #[test]

@@ -65,7 +65,12 @@ pub(crate) fn edges(snapshot: &Snapshot) -> Vec<Ours> {
             line: call.line,
             is_call: matches!(call.kind, EdgeKind::Call | EdgeKind::Constructor | EdgeKind::Super),
             is_low: call.confidence == Confidence::Low,
-            edge: (call.from_file, made(&call.from_func), call.to_file, made(&call.to_func)),
+            edge: (
+                call.from_file.to_string(),
+                made(&call.from_func),
+                call.to_file.to_string(),
+                made(&call.to_func),
+            ),
         })
         .collect()
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf01";
+pub const FORMAT: [u8; 4] = *b"cf02";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -279,20 +279,7 @@ record!(Def {
     wraps,
     flags,
 });
-record!(Facts {
-    language,
-    lines,
-    package,
-    names,
-    defs,
-    exprs,
-    bindings,
-    imports,
-    sites,
-    mentions,
-    exports,
-    exported_digest,
-});
+record!(Facts { language, lines, package, names, defs, exprs, bindings, imports, sites, mentions, exports });
 choice!(DefKind {
     0 => File, 1 => Function, 2 => Method, 3 => Property, 4 => Class, 5 => Extension, 6 => Namespace, 7 => Object,
     8 => Lambda,

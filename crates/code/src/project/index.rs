@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 
 use super::{FileId, Place};
-use crate::facts::{DefKind, Facts};
+use crate::facts::{Def, DefId, DefKind, Facts};
 use crate::language::Language;
-use crate::quick::Quick;
+use crate::quick::{Quick, fold};
 
 /// Definitions by family of languages and bare name.
 #[derive(Clone, Default)]
@@ -30,30 +30,39 @@ impl Family {
     }
 }
 
+/// A bare name in a family of languages, as a number. Names with the same number are taken for each other, which makes
+/// more stale than has to be and nothing less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NameKey(u32);
+
+impl NameKey {
+    pub(crate) fn of(language: Language, name: &str) -> Self {
+        let mut hash = Quick::default();
+        (Family::of(language), name).hash(&mut hash);
+        Self(fold(hash.finish()))
+    }
+}
+
 impl Index {
     pub(super) fn add(&mut self, file: FileId, facts: &Facts) {
         let family = Family::of(facts.language);
-        for (def, one) in facts.each_def() {
-            if is_listed(one.kind) {
-                let places = self.names.entry((family, facts.text(one.name).into())).or_default();
-                let place = Place { file, def };
-                // In order, so that the index does not tell in which order files came.
-                let at = places.partition_point(|other| *other < place);
-                places.insert(at, place);
-            }
+        for (def, one) in listed(facts) {
+            let places = self.names.entry((family, facts.text(one.name).into())).or_default();
+            let place = Place { file, def };
+            // In order, so that the index does not tell in which order files came.
+            let at = places.partition_point(|other| *other < place);
+            places.insert(at, place);
         }
     }
 
     pub(super) fn remove(&mut self, file: FileId, facts: &Facts) {
         let family = Family::of(facts.language);
-        for (_, one) in facts.each_def() {
-            if is_listed(one.kind) {
-                let key = (family, Box::from(facts.text(one.name)));
-                if let Some(places) = self.names.get_mut(&key) {
-                    places.retain(|place| place.file != file);
-                    if places.is_empty() {
-                        self.names.remove(&key);
-                    }
+        for (_, one) in listed(facts) {
+            let key = (family, Box::from(facts.text(one.name)));
+            if let Some(places) = self.names.get_mut(&key) {
+                places.retain(|place| place.file != file);
+                if places.is_empty() {
+                    self.names.remove(&key);
                 }
             }
         }
@@ -62,13 +71,11 @@ impl Index {
     pub(crate) fn named(&self, family: Family, name: &str) -> &[Place] {
         self.names.get(&(family, Box::from(name))).map_or(&[], Vec::as_slice)
     }
+}
 
-    /// A number for who defines a name.
-    pub(crate) fn digest(&self, family: Family, name: &str) -> u64 {
-        let mut hash = Quick::default();
-        self.named(family, name).hash(&mut hash);
-        hash.finish()
-    }
+/// The definitions of a file that can be found by name from elsewhere.
+pub(super) fn listed(facts: &Facts) -> impl Iterator<Item = (DefId, &Def)> {
+    facts.each_def().filter(|(_, def)| is_listed(def.kind))
 }
 
 fn is_listed(kind: DefKind) -> bool {

@@ -1,12 +1,10 @@
 //! Which file an import means, language by language. Only paths and declared packages are looked at.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{Hash, Hasher};
 
 use super::{FileId, Files};
 use crate::facts::{Facts, Import};
 use crate::language::Language;
-use crate::quick::Quick;
 
 /// What an import leads to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -29,16 +27,13 @@ pub(crate) struct Modules {
     crates: HashMap<Box<str>, Box<str>>,
     /// Files by declared package.
     packages: HashMap<Box<str>, Vec<FileId>>,
-    pub(super) layout: u64,
 }
 
 impl Modules {
     pub(super) fn build(files: &Files) -> Self {
         let mut modules = Self::default();
-        let mut hash = Quick::default();
         for (id, entry) in files.each() {
             let path: &str = &entry.path;
-            path.hash(&mut hash);
             let (folder, name) = split(path);
             let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
             let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
@@ -55,7 +50,6 @@ impl Modules {
             }
             if let Some(package) = entry.facts.package {
                 let package = entry.facts.text(package);
-                package.hash(&mut hash);
                 modules.packages.entry(package.into()).or_default().push(id);
             }
             if entry.facts.language == Language::Rust && matches!(name, "lib.rs" | "main.rs") {
@@ -65,7 +59,6 @@ impl Modules {
             }
         }
         modules.find_roots();
-        modules.layout = hash.finish();
         modules
     }
 
@@ -205,6 +198,15 @@ impl Modules {
             .map(Target::File)
     }
 
+    /// Folders that Python packages start in.
+    pub(super) fn roots(&self) -> &[Box<str>] {
+        &self.roots
+    }
+
+    pub(super) fn has_folder(&self, path: &str) -> bool {
+        self.folders.contains_key(path)
+    }
+
     /// Files of a folder.
     pub(crate) fn folder(&self, path: &str) -> &[FileId] {
         self.folders.get(path).map_or(&[], Vec::as_slice)
@@ -295,7 +297,7 @@ fn within(path: &str, folder: &str) -> bool {
 }
 
 /// A folder and all above it, the nearest first.
-fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
+pub(super) fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| split(folder).0))
 }
 

@@ -11,13 +11,15 @@ use crate::graph::Call;
 use crate::memo::Snapshot;
 use crate::project::{FileId, Place};
 use crate::quick::QuickMap;
-use crate::resolve::Edge;
+use crate::resolve::{Confidence, Edge, EdgeKind};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calls {
     pub edges: Vec<Call>,
     /// Call sites whose target is not known.
     pub unresolved: usize,
+    /// Edges of low confidence: no list of facts is the place for them, `impact` shows them as what they are.
+    pub possible: usize,
     #[serde(flatten)]
     pub cut: Cut,
 }
@@ -31,7 +33,8 @@ pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
         unresolved += snapshot.graph.part(id).map_or(0, |part| part.unresolved.len());
     }
     let ours = snapshot.graph.edges().filter(|edge| files.contains(&edge.from.file));
-    let mut ours: Vec<&Edge> = ours.collect();
+    let (mut ours, possible): (Vec<&Edge>, Vec<&Edge>) =
+        ours.partition(|edge| edge.confidence > Confidence::Low);
     // By the ranks of paths, so that no text is compared.
     let ranks: QuickMap<FileId, usize> = snapshot.files.each().map(|(id, _)| id).zip(0..).collect();
     let rank = |place: Place| (ranks.get(&place.file), place.def);
@@ -39,7 +42,7 @@ pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
     let mut edges: Vec<Call> = ours.par_iter().map(|edge| Call::of(&snapshot.files, edge)).collect();
     edges.dedup();
     let cut = Cut { total: edges.len(), ..Cut::default() };
-    Calls { edges, unresolved, cut }
+    Calls { edges, unresolved, possible: possible.len(), cut }
 }
 
 list_answer!(Calls, edges, |answer| {
@@ -55,22 +58,19 @@ list_answer!(Calls, edges, |answer| {
             marks(edge)
         ));
     }
-    out.push_str(&format!(
-        "{} edges, {} calls unresolved\n",
-        kit::text::thousands(answer.cut.total as u64),
-        kit::text::thousands(answer.unresolved as u64)
-    ));
+    let count = |number: usize| kit::text::thousands(number as u64);
+    out.push_str(&format!("{} edges", count(answer.cut.total)));
+    if answer.possible > 0 {
+        out.push_str(&format!(", {} more of low confidence", count(answer.possible)));
+    }
+    out.push_str(&format!(", {} calls unresolved\n", count(answer.unresolved)));
     out + &budget::tail(&answer.cut)
 });
 
 /// What is not the ordinary about an edge.
 pub(crate) fn marks(edge: &Call) -> String {
-    use crate::resolve::{Confidence, EdgeKind};
-    let kind = if edge.kind == EdgeKind::Call {
-        String::new()
-    } else {
-        format!(" ({:?})", edge.kind).to_lowercase()
-    };
-    let unsure = if edge.confidence == Confidence::Low { " (low confidence)" } else { "" };
-    format!("{kind}{unsure}")
+    if edge.kind == EdgeKind::Call {
+        return String::new();
+    }
+    format!(" ({:?})", edge.kind).to_lowercase()
 }

@@ -136,13 +136,15 @@ list_answer!(Impact, callers, |answer| {
     let mut left: Vec<(usize, &Caller)> = answer.callers.iter().rev().map(|caller| (1, caller)).collect();
     while let Some((depth, caller)) = left.pop() {
         let lines: Vec<String> = caller.lines.iter().map(u32::to_string).collect();
-        let note = caller.note.map_or(String::new(), |note| format!(" ({note})"));
+        let unsure = (caller.confidence == Confidence::Low).then_some("low confidence");
+        let notes = unsure.into_iter().chain(caller.note).map(|note| format!(" ({note})"));
         out.push_str(&format!(
-            "{}<- {} ({}:{}){note}\n",
+            "{}<- {} ({}:{}){}\n",
             "  ".repeat(depth),
             caller.function,
             caller.file,
-            lines.join(",")
+            lines.join(","),
+            notes.collect::<String>()
         ));
         left.extend(caller.callers.iter().rev().map(|caller| (depth + 1, caller)));
     }

@@ -110,7 +110,7 @@ impl Resolver<'_> {
         }
         let facts = self.facts(method.file);
         let class = facts.class_of(method.def).map(|class| facts.text(class));
-        class.is_some_and(|class| home.sym(class).is_some())
+        class.is_some_and(|class| home.mentions(class))
     }
 
     /// The edges of calling a member of a receiver.

@@ -142,11 +142,11 @@ impl Resolver<'_> {
     /// What an import brings.
     pub(super) fn imported(&mut self, file: FileId, place: u32, depth: u32) -> Vec<Value> {
         let facts = self.facts(file);
-        let import = &facts.imports[place as usize];
+        let import = facts.import(place);
         if facts.language == Language::Rust {
             return self.rust_import(file, import, depth);
         }
-        let Some(target) = self.files.modules().target(self.files, file, import) else {
+        let Some(target) = self.target(file, import) else {
             return self.imported_type(file, import);
         };
         match import.name {
@@ -185,7 +185,7 @@ impl Resolver<'_> {
     fn first_part(&mut self, file: FileId, import: &Import) -> Vec<Value> {
         let facts = self.facts(file);
         let first = facts.text(import.module).split('.').next().unwrap_or_default();
-        let target = self.files.modules().python(self.files.path(file), first, 0);
+        let target = self.python_module(file, first);
         match target {
             Some(Target::File(id)) => vec![Value::Module(id)],
             Some(Target::Folder(folder)) => {
@@ -206,7 +206,7 @@ impl Resolver<'_> {
     fn all_imported(&mut self, file: FileId, scope: DefId, name: &str, depth: u32) -> Vec<Value> {
         let facts = self.facts(file);
         let mut out = Vec::new();
-        for (place, import) in (0..).zip(&facts.imports) {
+        for (place, import) in (0..).zip(facts.imports()) {
             if !matches!(import.form, ImportForm::All | ImportForm::ReexportAll) || import.scope != scope {
                 continue;
             }
@@ -243,7 +243,7 @@ impl Resolver<'_> {
                 }
                 out
             }
-            _ => match self.files.modules().target(self.files, file, import) {
+            _ => match self.target(file, import) {
                 Some(target) => {
                     let module = self.module_value(file, place, &target);
                     self.module_member(module, name, depth.saturating_sub(1))
@@ -263,8 +263,8 @@ impl Resolver<'_> {
             Value::Module(id) => self.file_member(id, name, depth),
             Value::Folder(file, place) => {
                 let facts = self.facts(file);
-                let import = &facts.imports[place as usize];
-                match self.files.modules().target(self.files, file, import) {
+                let import = facts.import(place);
+                match self.target(file, import) {
                     Some(Target::Folder(folder)) => self.folder_member(&folder, facts.language, name),
                     _ => Vec::new(),
                 }
@@ -279,7 +279,7 @@ impl Resolver<'_> {
 
     fn folder_member(&mut self, folder: &str, language: Language, name: &str) -> Vec<Value> {
         match language {
-            Language::Python => match self.files.modules().inside(folder, name) {
+            Language::Python => match self.module_inside(folder, name) {
                 Some(Target::File(id)) => vec![Value::Module(id)],
                 Some(Target::Folder(inner)) => {
                     self.any_file_in(&inner).map(Value::Inside).into_iter().collect()
@@ -292,7 +292,7 @@ impl Resolver<'_> {
     }
 
     fn any_file_in(&self, folder: &str) -> Option<FileId> {
-        self.files.modules().folder(folder).first().copied()
+        self.folder(folder).first().copied()
     }
 
     /// A name of a file seen as a module. While it is being asked for it is nothing, so that modules that give on
@@ -312,10 +312,8 @@ impl Resolver<'_> {
     fn own_or_given(&mut self, id: FileId, name: &str, depth: u32) -> Vec<Value> {
         let facts = self.facts(id);
         let mut out = Vec::new();
-        if let Some(sym) = facts.sym(name) {
-            out = self.bound_values(id, facts.bound(DefId::FILE, sym), depth);
-            out.retain(|value| *value != Value::Module(id));
-        }
+        out.extend(self.bound_values(id, facts.bound_text(DefId::FILE, name), depth));
+        out.retain(|value| *value != Value::Module(id));
         if out.is_empty() || out == [Value::Foreign] {
             let given = self.all_imported(id, DefId::FILE, name, depth - 1);
             if !given.is_empty() {
@@ -344,8 +342,8 @@ impl Resolver<'_> {
     fn given_object(&mut self, id: FileId, name: &str, depth: u32) -> Vec<Value> {
         let facts = self.facts(id);
         let mut given = Vec::new();
-        if let Some(sym) = facts.sym("default").filter(|_| name != "default") {
-            given = self.bound_values(id, facts.bound(DefId::FILE, sym), depth - 1);
+        if name != "default" {
+            given = self.bound_values(id, facts.bound_text(DefId::FILE, "default"), depth - 1);
         }
         for expr in &facts.def(DefId::FILE).returns {
             given.extend(self.infer(id, *expr, DefId::FILE, depth - 1).iter());

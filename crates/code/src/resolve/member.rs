@@ -60,11 +60,9 @@ impl Resolver<'_> {
     /// The bindings of a member in the class itself, its extensions included.
     fn own_member(&mut self, class: Place, name: &str) -> Vec<Found> {
         let facts = self.facts(class.file);
-        let mut found = Vec::new();
-        if let Some(sym) = facts.sym(name) {
-            let bound = facts.bound(class.def, sym);
-            found.extend(bound.iter().map(|binding| Found { file: class.file, binding: *binding }));
-        }
+        let bound = facts.bound_text(class.def, name);
+        let mut found: Vec<_> =
+            bound.iter().map(|binding| Found { file: class.file, binding: *binding }).collect();
         if found.is_empty() && has_extensions(facts.language) {
             found = self.extension_member(class, name);
         }
@@ -184,10 +182,10 @@ impl Resolver<'_> {
     /// Parents that an extension adds: the traits a type implements.
     fn extension_bases(&mut self, class: Place) -> Vec<(FileId, DefId, crate::facts::ExprId)> {
         let facts = self.facts(class.file);
-        let name = facts.def(class.def).name;
+        let own = facts.def(class.def);
         let mut out = Vec::new();
-        for def in &facts.defs {
-            if def.kind == DefKind::Extension && def.name == name {
+        for (_, def) in facts.each_def() {
+            if def.kind == DefKind::Extension && def.name == own.name && def.parent == own.parent {
                 out.extend(def.bases.iter().map(|base| (class.file, def.parent, *base)));
             }
         }

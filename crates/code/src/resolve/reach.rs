@@ -4,7 +4,7 @@
 use super::{Resolver, Value};
 use crate::facts::{DefId, DefKind, Flags, Import};
 use crate::language::{Language, Reach};
-use crate::project::{FileId, Place, declared_package, split};
+use crate::project::{FileId, Place, split};
 
 impl Resolver<'_> {
     /// What a name means that no scope of its file binds. A type or module that nobody here defines comes from
@@ -30,7 +30,7 @@ impl Resolver<'_> {
                 self.go_member(&folder, name)
             }
             Reach::Package => {
-                let package = declared_package(facts).unwrap_or_default().to_owned();
+                let package = facts.package().unwrap_or_default().to_owned();
                 let found = self.in_package(&package, name);
                 if !found.is_empty() {
                     return found;
@@ -67,9 +67,7 @@ impl Resolver<'_> {
         let mut found = Vec::new();
         for place in places {
             let facts = self.facts(place.file);
-            if declared_package(facts).unwrap_or_default() == package
-                && facts.def(place.def).parent == DefId::FILE
-            {
+            if facts.package().unwrap_or_default() == package && facts.def(place.def).parent == DefId::FILE {
                 found.push(place);
             }
         }
@@ -78,7 +76,7 @@ impl Resolver<'_> {
 
     fn in_used_namespace(&mut self, file: FileId, name: &str) -> Vec<Value> {
         let facts = self.facts(file);
-        for import in &facts.imports {
+        for import in facts.imports() {
             let found = self.in_package(facts.text(import.module), name);
             if !found.is_empty() {
                 return found;
@@ -101,11 +99,9 @@ impl Resolver<'_> {
         let mut values = self.as_values(&found);
         if values.is_empty() {
             // Variables of the package.
-            for file in self.files.modules().folder(folder).to_vec() {
+            for file in self.folder(folder).to_vec() {
                 let facts = self.facts(file);
-                if let Some(sym) = facts.sym(name) {
-                    values.extend(self.bound_values(file, facts.bound(DefId::FILE, sym), 12));
-                }
+                values.extend(self.bound_values(file, facts.bound_text(DefId::FILE, name), 12));
             }
         }
         values
@@ -195,25 +191,22 @@ impl Resolver<'_> {
         };
         let mut parts = path.split("::");
         let first = parts.next()?;
-        let modules = self.files.modules();
         let mut at = match first {
-            "crate" => Value::Module(modules.rust_root(self.files.path(file))?),
+            "crate" => Value::Module(self.rust_root(file)?),
             "self" => block(around),
             "super" if around != DefId::FILE => block(self.outer_block(file, around)),
-            "super" => Value::Module(modules.rust_parent(self.files.path(file))?),
+            "super" => Value::Module(self.rust_parent(file)?),
             name => {
                 let local = self
                     .rust_member(block(around), name, depth - 1)
                     .into_iter()
                     .find(|value| is_module(*value));
-                local.or_else(|| self.files.modules().rust_crate(name).map(Value::Module))?
+                local.or_else(|| self.rust_crate(name).map(Value::Module))?
             }
         };
         for part in parts {
             at = match (part, at) {
-                ("super", Value::Module(id)) => {
-                    Value::Module(self.files.modules().rust_parent(self.files.path(id))?)
-                }
+                ("super", Value::Module(id)) => Value::Module(self.rust_parent(id)?),
                 (name, at) => {
                     self.rust_member(at, name, depth - 1).into_iter().find(|value| is_module(*value))?
                 }
@@ -242,12 +235,7 @@ impl Resolver<'_> {
                 if !found.is_empty() && found != [Value::Foreign] {
                     return found;
                 }
-                self.files
-                    .modules()
-                    .rust_child(self.files.path(id), name)
-                    .map(Value::Module)
-                    .into_iter()
-                    .collect()
+                self.rust_child(id, name).map(Value::Module).into_iter().collect()
             }
             other => self.member(other, name, depth - 1),
         }

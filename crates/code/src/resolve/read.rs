@@ -75,7 +75,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Methods that the language calls on an object.
+    /// Methods that the language calls on an object: like a property, they run without a call being written.
     pub(super) fn protocol(&mut self, site: Site, names: &[&str], out: &mut Resolution) {
         for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
             let Value::Instance(class) = value else { continue };
@@ -85,7 +85,7 @@ impl Resolver<'_> {
                         self.add(
                             site,
                             Place { file: one.file, def },
-                            EdgeKind::Call,
+                            EdgeKind::Property,
                             Confidence::Medium,
                             out,
                         );

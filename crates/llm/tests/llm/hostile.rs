@@ -1,7 +1,7 @@
 //! Answers that are no, late, broken or not meant for us.
 
 use std::net::TcpListener;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use kit::process::Cancel;
 use llm::retry::{self, Attempt, Progress, Wait};
@@ -158,27 +158,35 @@ fn who_follows_the_advice_gets_an_answer_in_the_end() {
     assert_eq!(server.finish().len(), 4);
 }
 
+/// Longer than a busy machine keeps anybody from the processor, so that what is silent for so long means it.
+const IDLE: Duration = Duration::from_secs(3);
+
 #[test]
-fn silence_is_ended_and_slowness_is_not() {
-    let idle = Duration::from_millis(300);
-    let server =
-        Server::scripted([turn().say("one two").stream(theirs(Wire::Anthropic)).pause_at("two", 100 * idle)]);
+fn silence_in_the_middle_is_ended_and_what_came_before_is_told() {
+    let reply = turn().say("one two").stream(theirs(Wire::Anthropic)).pause_at("two", 100 * IDLE);
+    let server = Server::scripted([reply]);
     let (events, error) =
-        all(hasty(Wire::Anthropic, &server.url(), idle).start(&hello(), &Cancel::default()));
-    assert!(matches!(error, Some(Error::Idle(limit)) if limit == idle), "{error:?}");
+        all(hasty(Wire::Anthropic, &server.url(), IDLE).start(&hello(), &Cancel::default()));
+    assert!(matches!(error, Some(Error::Idle(limit)) if limit == IDLE), "{error:?}");
     assert!(told(&events).contains(&"text one ".to_owned()));
-    let server = Server::scripted([turn().say("x").stream(theirs(Wire::Anthropic)).delay_before(100 * idle)]);
-    let (_, error) = all(hasty(Wire::Anthropic, &server.url(), idle).start(&hello(), &Cancel::default()));
+}
+
+#[test]
+fn silence_before_the_first_byte_is_ended() {
+    let server = Server::scripted([turn().say("x").stream(theirs(Wire::Anthropic)).delay_before(100 * IDLE)]);
+    let (_, error) = all(hasty(Wire::Anthropic, &server.url(), IDLE).start(&hello(), &Cancel::default()));
     assert!(matches!(error, Some(Error::Idle(_))), "{error:?}");
+}
+
+#[test]
+fn slowness_is_no_silence() {
     // Longer than the limit in the whole, but never silent for so long.
-    let slow = turn()
-        .say("slow")
-        .stream(theirs(Wire::OpenAi))
-        .chunks(Cut::Bytes(50))
-        .every(Duration::from_millis(20));
+    let slow = turn().say("slow").stream(theirs(Wire::OpenAi)).chunks(Cut::Bytes(50)).every(IDLE / 6);
     let server = Server::scripted([slow]);
-    let stream = hasty(Wire::OpenAi, &server.url(), idle).start(&hello(), &Cancel::default());
+    let start = Instant::now();
+    let stream = hasty(Wire::OpenAi, &server.url(), IDLE).start(&hello(), &Cancel::default());
     assert_eq!(stream.reply().unwrap().text(), "slow");
+    assert!(start.elapsed() > IDLE, "the reply is too short to show anything");
 }
 
 #[test]

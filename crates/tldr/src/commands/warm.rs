@@ -17,8 +17,9 @@ pub(super) fn run(invocation: &mut Invocation, args: &WarmArgs) -> Result<Exit, 
     let root = Root::find(&invocation.cwd.join(&args.path))?;
     let format = args.format.format;
     if args.background {
-        let program = invocation.program.sibling("tldr")?;
+        let (program, words) = invocation.program.again("tldr")?;
         Job::new(&program)
+            .args(words)
             .arg("warm")
             .arg(root.path())
             .args(["--lang", &args.lang])

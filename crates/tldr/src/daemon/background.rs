@@ -1,12 +1,10 @@
 //! Starting a daemon that stays when its starter goes. Nothing is forked: the binary is run once more, leaves the session,
 //! and the starter waits until it answers.
 
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kit::log::Log;
-use kit::process::{Job, minimal_environment};
+use kit::process::{Job, has_ended, minimal_environment};
 use kit::{Failure, Invocation, Places};
 use store::lock;
 
@@ -29,9 +27,10 @@ pub(crate) fn start(invocation: &Invocation, root: &Root, places: &Places) -> Re
     if let Some(holder) = holder(root, places)? {
         return Err(already_running(holder.pid));
     }
-    let program = invocation.program.sibling("tldr")?;
+    let (program, words) = invocation.program.again("tldr")?;
     let environment = minimal_environment(&invocation.env, &["SCRIMP_CLOCK_FILE"]);
     let child = Job::new(&program)
+        .args(words)
         .args(["daemon", "start", "--foreground", "--project"])
         .arg(root.path())
         .envs(environment)
@@ -59,14 +58,6 @@ pub(crate) fn start(invocation: &Invocation, root: &Root, places: &Places) -> Re
 fn holder(root: &Root, places: &Places) -> Result<Option<lock::Holder>, Failure> {
     lock::holder(&root.pid_file(places))
         .map_err(|error| Failure::new("failed to acquire PID file lock").because(&error))
-}
-
-/// Gone, or waiting to be buried.
-fn has_ended(pid: u32) -> bool {
-    match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        Ok(stat) => stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['Z', 'X'])),
-        Err(_) => Path::new("/proc/self").exists(),
-    }
 }
 
 fn last_failure(places: &Places) -> Option<String> {

@@ -2,18 +2,22 @@
 //! arrives is answered, what cannot be read too. Never knows what a question means.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use wire::Deadline;
-use wire::frame::{FrameError, Line, LineReader};
+use wire::frame::{self, FrameError, Line, LineReader};
 use wire::tldr::{DaemonResponse, REQUEST_CAP};
 use wire::transport::{Connection, Listener};
 
-/// As many callers at once; who comes then waits in the system's queue until one of them goes.
+/// As many callers at once; who comes then waits in the system's queue until one of them goes, or has been silent for
+/// [`IN_A_CROWD`].
 const CALLERS: usize = 128;
+/// How long a caller may be silent while others wait.
+const IN_A_CROWD: Duration = Duration::from_secs(1);
 /// A caller that says nothing whole for so long has gone, as far as we are concerned. Calling again costs it nothing.
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a caller may take to read an answer. One that never reads costs this and nothing more.
@@ -61,41 +65,58 @@ fn receive<C: Connection + 'static>(
     stopping: &Arc<AtomicBool>,
     callers: &Arc<AtomicUsize>,
 ) {
-    let (service, stopping, guard) = (Arc::clone(service), Arc::clone(stopping), Guard::new(callers));
+    let (service, stopping) = (Arc::clone(service), Arc::clone(stopping));
+    let guard = Guard::new(callers);
     // Without a thread for it the connection is closed, and the caller answers itself.
     let _ = thread::Builder::new().name("caller".to_owned()).stack_size(STACK).spawn(move || {
-        let _guard = guard;
         // A caller that breaks off is the caller's business.
-        let _ = attend(connection, &*service, &stopping);
+        let _ = attend(connection, &*service, &stopping, &guard);
     });
 }
 
-fn attend<C: Connection>(connection: C, service: &impl Answering, stopping: &AtomicBool) -> io::Result<()> {
+fn attend<C: Connection>(
+    connection: C,
+    service: &impl Answering,
+    stopping: &AtomicBool,
+    guard: &Guard,
+) -> io::Result<()> {
     let mouth = connection.try_clone()?;
     connection.set_read_timeout(LOOK)?;
     let mut lines = LineReader::new(connection, REQUEST_CAP);
-    let mut silence = Deadline::after(SILENCE);
+    let mut heard = Instant::now();
     loop {
         let answer = match lines.next_line_by(Deadline::after(LOOK)) {
-            Ok(Some(Line::Whole(line))) => service.answer(&line),
+            Ok(Some(Line::Whole(line))) => answer(service, &line),
             // Half a question at the end of a stream is one by somebody who left the newline out.
-            Ok(Some(Line::Torn(line))) => service.answer(&line),
+            Ok(Some(Line::Torn(line))) => answer(service, &line),
             Ok(None) => return Ok(()),
-            Err(FrameError::DeadlinePassed) if silence.passed() || stopping.load(Ordering::SeqCst) => {
-                return Ok(());
+            Err(FrameError::DeadlinePassed) => {
+                let patience = if guard.is_crowded() { IN_A_CROWD } else { SILENCE };
+                match heard.elapsed() >= patience || stopping.load(Ordering::SeqCst) {
+                    true => return Ok(()),
+                    false => continue,
+                }
             }
-            Err(FrameError::DeadlinePassed) => continue,
             Err(FrameError::Io(error)) => return Err(error),
-            Err(error) => refusal(&error),
+            Err(error) => refusal(&error.to_string()),
         };
         mouth.send_within(&answer, Deadline::after(READING)).map_err(io::Error::other)?;
-        silence = Deadline::after(SILENCE);
+        heard = Instant::now();
     }
 }
 
-fn refusal(error: &FrameError) -> Vec<u8> {
-    let refusal = DaemonResponse::error(format!("invalid IPC message: {error}"));
-    wire::frame::to_line(&refusal).expect("words are JSON")
+/// A fault of ours is an answer too, and nobody else's trouble.
+fn answer(service: &impl Answering, line: &str) -> Vec<u8> {
+    catch_unwind(AssertUnwindSafe(|| service.answer(line)))
+        .unwrap_or_else(|_| to_line(&DaemonResponse::error("this question broke the daemon")))
+}
+
+fn refusal(why: &str) -> Vec<u8> {
+    to_line(&DaemonResponse::error(format!("invalid IPC message: {why}")))
+}
+
+fn to_line(response: &DaemonResponse) -> Vec<u8> {
+    frame::to_line(response).expect("words are JSON")
 }
 
 /// One caller, counted until its thread ends, however it ends.
@@ -105,6 +126,10 @@ impl Guard {
     fn new(callers: &Arc<AtomicUsize>) -> Guard {
         callers.fetch_add(1, Ordering::SeqCst);
         Guard(Arc::clone(callers))
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.0.load(Ordering::SeqCst) >= CALLERS
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the daemon does with a line: reads the request, has it answered, counts it. Knows no socket.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,7 +38,8 @@ pub(super) struct Service {
     asked: Mutex<Instant>,
     statistics: Mutex<Statistics>,
     dirty: Mutex<Dirty>,
-    indexing: AtomicBool,
+    /// How many threads look at everything just now.
+    indexing: Arc<AtomicUsize>,
     stopping: Arc<AtomicBool>,
 }
 
@@ -72,7 +73,7 @@ impl Service {
             asked: Mutex::new(Instant::now()),
             statistics: Mutex::default(),
             dirty: Mutex::default(),
-            indexing: AtomicBool::new(true),
+            indexing: Arc::new(AtomicUsize::new(1)),
             stopping,
         }
     }
@@ -82,8 +83,12 @@ impl Service {
         let service = Arc::clone(self);
         // Without it the first question does the work.
         let _ = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            service.engine.refresh();
-            service.indexing.store(false, Ordering::SeqCst);
+            let before = service.engine.digests();
+            if service.engine.refresh() != before {
+                // Whatever ends us, the next one need not begin from nothing.
+                service.noted(service.engine.persist());
+            }
+            service.indexing.fetch_sub(1, Ordering::SeqCst);
             while !service.stopping.load(Ordering::SeqCst) {
                 if service.is_alone() {
                     service.stopping.store(true, Ordering::SeqCst);
@@ -98,13 +103,16 @@ impl Service {
         lock(&self.asked).elapsed() >= self.settings.idle_timeout || !self.root.path().is_dir()
     }
 
-    /// Writes down what was counted and learned. A project that is gone keeps nothing.
+    /// Writes down what was counted and learned. A project that is gone keeps nothing, nor one that is just being looked
+    /// at for the first time: nobody wants to wait for that.
     pub(super) fn end(&self) -> Result<(), Failure> {
         let increments = lock(&self.statistics).flush(self.clock.unix_ms());
         self.write_down(increments);
         if self.root.path().is_dir() {
-            cache::write_statistics(&self.root, &self.engine.memo())?;
-            self.engine.persist()?;
+            cache::write_statistics(&self.root, &self.engine.summary().memo)?;
+            if self.indexing.load(Ordering::SeqCst) == 0 {
+                self.engine.persist()?;
+            }
         }
         Ok(())
     }
@@ -141,20 +149,21 @@ impl Service {
 
     fn status(&self, session: Option<&SessionId>) -> DaemonResponse {
         let uptime = self.began.elapsed();
+        let summary = self.engine.summary();
         let statistics = lock(&self.statistics);
         let status = match (self.stopping.load(Ordering::SeqCst), self.indexing.load(Ordering::SeqCst)) {
             (true, _) => DaemonStatus::ShuttingDown,
-            (false, true) => DaemonStatus::Indexing,
-            (false, false) => DaemonStatus::Ready,
+            (false, 0) => DaemonStatus::Ready,
+            (false, _) => DaemonStatus::Indexing,
         };
         DaemonResponse::FullStatus(Box::new(FullStatus {
             status,
             uptime: (uptime.as_secs_f64() * 1000.0).round() / 1000.0,
             uptime_human: human(uptime),
-            files: self.engine.files(),
+            files: summary.files,
             project: self.root.path().to_owned(),
-            salsa_stats: self.engine.memo(),
-            dedup_stats: Some(self.engine.dedup()),
+            salsa_stats: summary.memo,
+            dedup_stats: Some(summary.dedup),
             session_stats: session.and_then(|id| statistics.session(id).cloned()),
             all_sessions: statistics.all(),
             hook_stats: statistics.hooks().clone(),
@@ -177,18 +186,40 @@ impl Service {
 
     /// Looks at everything on a thread of its own; questions go on meanwhile and are right either way.
     fn reindex(&self) {
-        let engine = Arc::clone(&self.engine);
-        let _ = thread::Builder::new().name("reindex".to_owned()).spawn(move || engine.reindex());
+        let (engine, indexing) = (Arc::clone(&self.engine), Arc::clone(&self.indexing));
+        self.indexing.fetch_add(1, Ordering::SeqCst);
+        let look = move || {
+            engine.reindex();
+            indexing.fetch_sub(1, Ordering::SeqCst);
+        };
+        if thread::Builder::new().name("reindex".to_owned()).spawn(look).is_err() {
+            self.indexing.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 
+    /// Adds to what all projects asked, and keeps how the memo table did. What cannot be written is kept for the next time.
     fn write_down(&self, increments: Vec<Increment>) {
+        if increments.is_empty() {
+            return;
+        }
         let project = self.root.path().to_string_lossy();
         let increments: Vec<Increment> = increments
             .into_iter()
             .map(|line| Increment { project: project.clone().into_owned(), ..line })
             .collect();
-        if let Err(failure) = usage::record(&self.places, &increments) {
-            let _ = self.log.record(self.clock.unix_ms(), "usage", &[("error", &failure.to_string())]);
+        let recorded = usage::record(&self.places, &increments);
+        if recorded.is_err() {
+            lock(&self.statistics).put_back(increments);
+        }
+        self.noted(recorded);
+        if self.root.path().is_dir() {
+            self.noted(cache::write_statistics(&self.root, &self.engine.summary().memo));
+        }
+    }
+
+    fn noted(&self, done: Result<(), Failure>) {
+        if let Err(failure) = done {
+            let _ = self.log.record(self.clock.unix_ms(), "not_written", &[("error", &failure.to_string())]);
         }
     }
 

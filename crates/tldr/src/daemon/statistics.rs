@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use kit::calendar::Moment;
 use wire::tldr::{AllSessionsSummary, HookStats, SessionId, SessionStats};
 
 use crate::usage::Increment;
@@ -10,8 +11,11 @@ use crate::usage::Increment;
 const REQUESTS: u64 = 10;
 /// As many calls of hooks are.
 const HOOK_CALLS: u64 = 5;
-/// More conversations than one daemon lives to see; beyond it the one that asked least recently is only in the sums.
+/// More conversations than one daemon lives to see; beyond it the one that asked least recently is only in the sums. Also
+/// more hooks, and more figures of one hook, than anybody has: those beyond it are not told apart.
 const MOST: usize = 1000;
+/// What stands for all that are not told apart.
+const OTHERS: &str = "others";
 /// How much of a session's name tells it from others.
 const NAME: usize = 8;
 
@@ -20,8 +24,9 @@ pub(super) struct Statistics {
     sessions: BTreeMap<String, Session>,
     hooks: BTreeMap<String, HookStats>,
     all: AllSessionsSummary,
-    /// What was not written down yet, by session.
+    /// What was not written down yet, by session and by hook.
     pending: BTreeMap<String, Increment>,
+    pending_hooks: BTreeMap<String, HookStats>,
     requests: u64,
     hook_calls: u64,
 }
@@ -88,16 +93,13 @@ impl Statistics {
         metrics: &BTreeMap<String, f64>,
         now: i64,
     ) -> (u64, Option<Vec<Increment>>) {
-        let stats = self.hooks.entry(hook.to_owned()).or_insert_with(|| HookStats {
-            hook_name: hook.to_owned(),
-            invocations: 0,
-            successes: 0,
-            failures: 0,
-            metrics: BTreeMap::new(),
-            started_at: moment(now),
-        });
-        stats.record_invocation(success, metrics);
+        let name = if self.hooks.contains_key(hook) || self.hooks.len() < MOST { hook } else { OTHERS };
+        let stats = self.hooks.entry(name.to_owned()).or_insert_with(|| no_calls(name, now));
+        let metrics = told_apart(metrics, &stats.metrics);
+        stats.record_invocation(success, &metrics);
         let invocations = stats.invocations;
+        let pending = self.pending_hooks.entry(name.to_owned()).or_insert_with(|| no_calls(name, now));
+        pending.record_invocation(success, &metrics);
         self.hook_calls += 1;
         let flushed = (self.hook_calls >= HOOK_CALLS).then(|| self.flush(now));
         (invocations, flushed)
@@ -106,8 +108,33 @@ impl Statistics {
     /// All that was not written down yet.
     pub(super) fn flush(&mut self, now: i64) -> Vec<Increment> {
         (self.requests, self.hook_calls) = (0, 0);
-        let pending = std::mem::take(&mut self.pending);
-        pending.into_values().map(|increment| Increment { timestamp: now / 1000, ..increment }).collect()
+        let asked = std::mem::take(&mut self.pending).into_values();
+        let hooks = std::mem::take(&mut self.pending_hooks).into_values();
+        let hooks = hooks.map(|hook| Increment { hook: Some(hook), ..Increment::default() });
+        asked.chain(hooks).map(|increment| Increment { timestamp: now / 1000, ..increment }).collect()
+    }
+
+    /// What could not be written down after all.
+    pub(super) fn put_back(&mut self, increments: Vec<Increment>) {
+        for increment in increments {
+            if let Some(hook) = increment.hook {
+                let pending = self.pending_hooks.entry(hook.hook_name.clone());
+                let pending = pending.or_insert_with(|| no_calls(&hook.hook_name, 0));
+                pending.invocations += hook.invocations;
+                pending.successes += hook.successes;
+                pending.failures += hook.failures;
+                for (name, value) in hook.metrics {
+                    *pending.metrics.entry(name).or_insert(0.0) += value;
+                }
+                pending.started_at = hook.started_at;
+                continue;
+            }
+            let pending = self.pending.entry(increment.session_id.clone()).or_default();
+            pending.session_id = increment.session_id;
+            pending.requests += increment.requests;
+            pending.raw_tokens += increment.raw_tokens;
+            pending.tldr_tokens += increment.tldr_tokens;
+        }
     }
 
     pub(super) fn session(&self, id: &SessionId) -> Option<&SessionStats> {
@@ -124,20 +151,34 @@ impl Statistics {
     }
 }
 
+fn no_calls(hook: &str, now: i64) -> HookStats {
+    HookStats {
+        hook_name: hook.to_owned(),
+        invocations: 0,
+        successes: 0,
+        failures: 0,
+        metrics: BTreeMap::new(),
+        started_at: moment(now),
+    }
+}
+
+/// Figures under a name of their own, as long as there are not too many.
+fn told_apart(metrics: &BTreeMap<String, f64>, known: &BTreeMap<String, f64>) -> BTreeMap<String, f64> {
+    let mut room = MOST.saturating_sub(known.len());
+    let mut apart = BTreeMap::new();
+    for (name, value) in metrics {
+        let is_known = known.contains_key(name);
+        let name = if is_known || room > 0 { name } else { OTHERS };
+        room = room.saturating_sub(usize::from(!is_known));
+        *apart.entry(name.to_owned()).or_insert(0.0) += value;
+    }
+    apart
+}
+
 /// A moment in milliseconds since 1970 as `2026-02-03T04:05:06Z`.
 pub(super) fn moment(unix_ms: i64) -> String {
-    let seconds = unix_ms.div_euclid(1000);
-    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days are counted from the first of March of the year 0, so that the leap day is the last of its year.
-    let days = days + 719_468;
-    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", second / 3600, second / 60 % 60, second % 60)
+    let Moment { year, month, day, hour, minute, second } = Moment::at(unix_ms.div_euclid(1000));
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 #[cfg(test)]
@@ -178,6 +219,35 @@ mod tests {
     }
 
     #[test]
+    fn what_could_not_be_written_is_written_the_next_time() {
+        let mut statistics = Statistics::default();
+        let metrics = BTreeMap::from([("errors".to_owned(), 2.0)]);
+        statistics.asked(None, FEW, 0);
+        statistics.tracked("h", true, &metrics, 0);
+        let first = statistics.flush(1_000);
+        statistics.put_back(first);
+        statistics.asked(None, FEW, 0);
+        statistics.tracked("h", false, &metrics, 0);
+        let second = statistics.flush(2_000);
+        assert_eq!((second.len(), second[0].requests, second[0].raw_tokens), (2, 2, 200));
+        let hook = second[1].hook.as_ref().unwrap();
+        assert_eq!((hook.invocations, hook.failures, hook.metrics["errors"]), (2, 1, 4.0));
+    }
+
+    #[test]
+    fn a_flood_of_hooks_and_figures_is_not_told_apart() {
+        let mut statistics = Statistics::default();
+        for number in 0..2 * MOST {
+            let metrics = BTreeMap::from([(format!("m{number}"), 1.0)]);
+            statistics.tracked(&format!("h{number}"), true, &metrics, 0);
+            statistics.tracked("one", true, &metrics, 0);
+        }
+        assert!(statistics.hooks().len() <= MOST + 1);
+        assert!(statistics.hooks()["one"].metrics.len() <= MOST + 1);
+        assert_eq!(statistics.hooks()["one"].metrics.values().sum::<f64>(), 2.0 * MOST as f64);
+    }
+
+    #[test]
     fn a_flood_of_sessions_is_forgotten_but_not_uncounted() {
         let mut statistics = Statistics::default();
         for number in 0..3000 {
@@ -190,7 +260,6 @@ mod tests {
     #[test]
     fn moments_are_those_of_the_calendar() {
         assert_eq!(moment(0), "1970-01-01T00:00:00Z");
-        assert_eq!(moment(951_827_696_000), "2000-02-29T12:34:56Z");
         assert_eq!(moment(-1), "1969-12-31T23:59:59Z");
         assert_eq!(moment(1_770_091_506_999), "2026-02-03T04:05:06Z");
     }

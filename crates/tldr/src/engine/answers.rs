@@ -2,7 +2,6 @@
 
 use code::flow::Criterion;
 use code::language::Language;
-use code::memo::Snapshot;
 use code::query::change::Changed;
 use code::query::search::Pattern;
 use code::query::{self, Missing, Part};
@@ -11,7 +10,7 @@ use wire::tldr::Refusal;
 
 use super::telling::{Telling, Told};
 use super::understand::languages;
-use super::{Engine, lock, refuse, refuse_with};
+use super::{Engine, Unable, View, lock, refuse, refuse_with};
 
 /// How far a change is followed: calls that far away are everything.
 const CHANGE_DEPTH: usize = 10;
@@ -43,34 +42,33 @@ pub(super) enum Flow {
 }
 
 impl Engine {
-    pub(super) fn make(
-        &self,
-        asks: &Asks,
-        tell: &Telling,
-        snapshot: &Snapshot,
-    ) -> Result<Told, Box<Refusal>> {
+    pub(super) fn make(&self, asks: &Asks, tell: &Telling, view: &View) -> Result<Told, Unable> {
+        let snapshot = &view.snapshot;
         Ok(match asks {
             Asks::Tree { part } => {
                 let name = self.root.path().file_name().map_or("/".into(), |name| name.to_string_lossy());
-                tell.about_nothing(query::tree::tree(&name, self.files_of(part).into_keys()))
+                tell.about_nothing(query::tree::tree(
+                    &name,
+                    view.files_of(part).map(|(path, _)| path.clone()),
+                ))
             }
             Asks::Structure { part } => {
                 let structure = query::structure::structure(snapshot, part);
                 if structure.files.is_empty() && !part.path.is_empty() {
-                    return Err(self.nothing_at(&part.path));
+                    return Err(self.nothing_at(&part.path).into());
                 }
                 tell.about(structure)
             }
             Asks::Search { pattern, part, most } => {
-                tell.at_most(*most).about(pattern.answer(self.search(pattern, part)))
+                tell.at_most(*most).about(pattern.answer(self.search(pattern, part, view)?))
             }
             Asks::Extract { file } => {
-                tell.about_file(file, query::extract::extract(file, self.facts(snapshot, file)?))
+                tell.about_file(file, query::extract::extract(file, self.facts(view, file)?))
             }
             Asks::Imports { file } => {
-                tell.about_file(file, query::imports::imports(file, self.facts(snapshot, file)?))
+                tell.about_file(file, query::imports::imports(file, self.facts(view, file)?))
             }
-            Asks::Flow { file, function, what } => self.flow(file, function, what, tell)?,
+            Asks::Flow { file, function, what } => self.flow(file, function, what, tell, view)?,
             Asks::Context { entry, depth } => {
                 tell.about(query::context::context(snapshot, entry, *depth).map_err(|why| missing(&why))?)
             }
@@ -82,12 +80,12 @@ impl Engine {
             Asks::Importers { module, part } => {
                 let answer = query::imports::importers(snapshot, module, part);
                 if answer.importers.is_empty() {
-                    return Err(refuse(format!("nothing imports {module}")));
+                    return Err(refuse(format!("nothing imports {module}")).into());
                 }
                 tell.about(answer)
             }
             Asks::Semantic { query, top, part } => {
-                let words = self.words(snapshot);
+                let words = self.words(view);
                 tell.about(words.search(snapshot, query, *top, part))
             }
             Asks::ChangeImpact { changes } => {
@@ -98,9 +96,9 @@ impl Engine {
         })
     }
 
-    fn facts<'s>(&self, snapshot: &'s Snapshot, path: &str) -> Result<&'s code::facts::Facts, Box<Refusal>> {
-        let id = snapshot.files.find(path).and_then(|id| snapshot.files.entry(id));
-        id.map(|entry| &*entry.facts).ok_or_else(|| self.nothing_at(path))
+    fn facts<'v>(&self, view: &'v View, path: &str) -> Result<&'v code::facts::Facts, Box<Refusal>> {
+        let facts = view.files.get(path).and_then(|file| file.facts.as_deref());
+        facts.ok_or_else(|| self.nothing_at(path))
     }
 
     pub(super) fn nothing_at(&self, path: &str) -> Box<Refusal> {

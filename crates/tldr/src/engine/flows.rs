@@ -1,7 +1,5 @@
 //! Control flow, data flow and slices: of one file, read and parsed when somebody asks.
 
-use std::fs;
-
 use code::flow;
 use code::language::Language;
 use code::parse;
@@ -10,7 +8,7 @@ use wire::tldr::Refusal;
 
 use super::answers::Flow;
 use super::telling::{Telling, Told};
-use super::{Engine, refuse};
+use super::{Engine, Unable, View, refuse};
 
 impl Engine {
     pub(super) fn flow(
@@ -19,10 +17,11 @@ impl Engine {
         function: &str,
         what: &Flow,
         tell: &Telling,
-    ) -> Result<Told, Box<Refusal>> {
+        view: &View,
+    ) -> Result<Told, Unable> {
         let language = Language::of_path(path).ok_or_else(|| self.nothing_at(path))?;
-        let source = fs::read(self.root.path().join(path))
-            .map_err(|error| refuse(format!("cannot read `{path}`: {error}")))?;
+        let file = view.files.get(path).ok_or_else(|| self.nothing_at(path))?;
+        let source = view.text(&self.root, path, file)?;
         let parsed = parse::parse(language, path, &source)
             .ok_or_else(|| refuse(format!("`{path}` is too long or no text")))?;
         Ok(match what {

@@ -15,6 +15,7 @@ use wire::tldr::Refusal;
 
 use super::telling::{Telling, Told};
 use super::{Engine, lock, refuse, refuse_with};
+use crate::root::FOLDER;
 use crate::{cache, checkers, walk};
 
 /// How long git may take.
@@ -45,6 +46,8 @@ impl Engine {
         let mut changes = parse_diff(&diff);
         let new = self.git(&["ls-files", "--others", "--exclude-standard", "-z"])?;
         changes.extend(new.split('\0').filter(|path| !path.is_empty()).map(|path| whole(path.to_owned())));
+        // What we keep ourselves is nobody's change.
+        changes.retain(|change| !Path::new(&change.file).starts_with(FOLDER));
         Ok(changes)
     }
 

@@ -1,18 +1,16 @@
 //! Looking through texts and words, with what was found kept by content: an edit costs one file.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use code::language::Language;
-use code::memo::Snapshot;
 use code::query::Part;
 use code::query::search::{Hit, Pattern};
 use code::query::semantic;
 use rayon::prelude::*;
 
-use super::{Engine, lock};
-use crate::index::Hash;
+use super::{Engine, Trust, Unable, View, lock};
+use crate::index::{File, Hash};
 
 /// So many patterns are remembered with what they found.
 const PATTERNS: usize = 32;
@@ -27,61 +25,55 @@ pub(super) struct Hits(Mutex<HashMap<String, Found>>);
 #[derive(Default)]
 pub(super) struct Words(Mutex<Option<(u128, Arc<semantic::Index>)>>);
 
-impl Engine {
+impl View {
     /// The files of a part by their path, programs or not.
-    pub(super) fn files_of(&self, part: &Part) -> BTreeMap<String, Hash> {
+    pub(super) fn files_of<'v>(&'v self, part: &'v Part) -> impl Iterator<Item = (&'v String, &'v File)> {
         let everything = Part { path: part.path.clone(), language: None };
-        let fits = |path: &str| match part.language {
+        self.files.iter().filter(move |(path, _)| match part.language {
             None => everything.holds(path, Language::ALL[0]),
             Some(_) => Language::of_path(path).is_some_and(|language| part.holds(path, language)),
-        };
-        let index = lock(&self.index);
-        index
-            .files()
-            .iter()
-            .filter(|(path, _)| fits(path))
-            .map(|(path, file)| (path.clone(), file.hash))
-            .collect()
+        })
     }
+}
 
+impl Engine {
     /// Reads what was not read with this pattern before.
-    pub(super) fn search(&self, pattern: &Pattern, part: &Part) -> Vec<Hit> {
-        let files = self.files_of(part);
+    pub(super) fn search(&self, pattern: &Pattern, part: &Part, view: &View) -> Result<Vec<Hit>, Unable> {
+        let files: Vec<(&String, &File)> = view.files_of(part).collect();
         let known = lock(&self.hits.0).get(pattern.text()).cloned().unwrap_or_default();
-        let found: Vec<(&String, Hash, Arc<Vec<Hit>>)> = files
-            .par_iter()
-            .map(|(path, hash)| {
-                let hits = known.get(hash).cloned().unwrap_or_else(|| {
-                    let text = fs::read(self.root.path().join(path)).unwrap_or_default();
+        let look = |(path, file): (&'_ String, &File)| {
+            let hits = match known.get(&file.hash) {
+                Some(hits) => Arc::clone(hits),
+                None => {
+                    let text = view.text(&self.root, path, file)?;
                     Arc::new(pattern.hits(path, &text))
-                });
-                (path, *hash, hits)
-            })
-            .collect();
-        let mut kept = lock(&self.hits.0);
-        if kept.len() >= PATTERNS {
-            kept.clear();
-        }
-        kept.insert(
-            pattern.text().to_owned(),
-            found.iter().map(|(_, hash, hits)| (*hash, Arc::clone(hits))).collect(),
-        );
-        drop(kept);
-        // The same content under two names is found under both.
-        let named = |path: &String, hits: &[Hit]| {
-            hits.iter().map(|hit| Hit { file: path.clone(), ..hit.clone() }).collect::<Vec<_>>()
+                }
+            };
+            Ok((file.hash, hits))
         };
-        found.iter().flat_map(|(path, _, hits)| named(path, hits)).collect()
+        let found: Vec<(Hash, Arc<Vec<Hit>>)> =
+            files.par_iter().map(|file| look(*file)).collect::<Result<_, Unable>>()?;
+        if view.trust == Trust::Strict {
+            let mut kept = lock(&self.hits.0);
+            if kept.len() >= PATTERNS {
+                kept.clear();
+            }
+            kept.insert(pattern.text().to_owned(), found.iter().cloned().collect());
+        }
+        // The same content under two names is found under both.
+        let named = |path: &str, hits: &[Hit]| {
+            hits.iter().map(|hit| Hit { file: path.to_owned(), ..hit.clone() }).collect::<Vec<_>>()
+        };
+        Ok(files.iter().zip(&found).flat_map(|((path, _), (_, hits))| named(path, hits)).collect())
     }
 
-    pub(super) fn words(&self, snapshot: &Snapshot) -> Arc<semantic::Index> {
-        let state = lock(&self.index).digests().contents;
+    pub(super) fn words(&self, view: &View) -> Arc<semantic::Index> {
         let mut kept = lock(&self.words.0);
         match &*kept {
-            Some((of, words)) if *of == state => Arc::clone(words),
+            Some((of, words)) if *of == view.as_of => Arc::clone(words),
             _ => {
-                let words = Arc::new(semantic::Index::build(snapshot));
-                *kept = Some((state, Arc::clone(&words)));
+                let words = Arc::new(semantic::Index::build(&view.snapshot));
+                *kept = Some((view.as_of, Arc::clone(&words)));
                 words
             }
         }

@@ -2,25 +2,22 @@
 //! comes first, so that a file that was cut, changed or written by another version is as good as none. Integers are little
 //! endian, texts and facts have their length before them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use code::facts::{FORMAT, Facts};
 use rayon::prelude::*;
 
-use super::{Content, File, Hash};
+use super::{File, Files, Hash};
 use crate::walk::Stamp;
 
 /// Our files begin with it; the last byte counts changes of this layout.
-const MAGIC: &[u8; 8] = b"tldrix\x00\x01";
+const MAGIC: &[u8; 8] = b"tldrix\x00\x02";
 
 /// What was kept of an index.
 #[derive(Debug, Default)]
-pub struct Kept {
-    pub(super) files: BTreeMap<String, File>,
-    pub(super) known: HashMap<Content, Arc<Facts>>,
-}
+pub struct Kept(pub(super) BTreeMap<String, File>);
 
 impl Kept {
     /// Whatever is wrong with the file, there is an index: an empty one.
@@ -30,7 +27,7 @@ impl Kept {
     }
 }
 
-pub(super) fn write(files: &BTreeMap<String, File>) -> Vec<u8> {
+pub(super) fn write(files: &Files) -> Vec<u8> {
     let mut body = Vec::new();
     for (path, file) in files {
         put(&mut body, path.as_bytes());
@@ -73,11 +70,7 @@ fn parse(bytes: &[u8]) -> Option<Kept> {
             Some((path.to_owned(), File { hash, bytes, facts, stamp, settled }))
         })
         .collect();
-    let files: BTreeMap<String, File> = files?.into_iter().collect();
-    let facts = files
-        .iter()
-        .filter_map(|(path, file)| Some((Content::of(file.hash, path), Arc::clone(file.facts.as_ref()?))));
-    Some(Kept { known: facts.collect(), files })
+    Some(Kept(files?.into_iter().collect()))
 }
 
 fn put(into: &mut Vec<u8>, bytes: &[u8]) {

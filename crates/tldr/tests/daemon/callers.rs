@@ -99,3 +99,24 @@ fn hooks_are_tracked_and_every_fifth_call_is_written_down() {
         (&json!(5), &json!(1), &json!(9.0))
     );
 }
+
+#[test]
+fn a_crowd_that_says_nothing_keeps_nobody_out() {
+    let rig = Rig::served();
+    let crowd: Vec<_> = (0..200).map(|_| rig.connect()).collect();
+    let mut talk = rig.connect();
+    assert_eq!(talk.ask(&ping())["status"], "ok");
+    drop(crowd);
+    assert_eq!(rig.ask(&ping())["status"], "ok");
+}
+
+#[test]
+fn a_caller_that_hangs_up_in_the_middle_of_a_question_or_an_answer_is_forgotten() {
+    let rig = Rig::served();
+    for said in [&b"{\"cmd\":"[..], b"{\"cmd\":\"structure\",\"path\":\".\"}\n", b"\xff", b"\n\n\n"] {
+        for _ in 0..20 {
+            rig.connect().say(said);
+        }
+    }
+    assert_eq!(rig.ask(&ping())["status"], "ok");
+}

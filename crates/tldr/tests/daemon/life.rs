@@ -138,6 +138,7 @@ fn it_ends_when_nobody_asks_and_when_its_project_is_gone() {
     rig.write(".tldr/config.json", "{}");
     rig.tldr(&["daemon", "start"]).ok();
     let pid = rig.pid();
+    assert!(until(PATIENCE, || rig.status()["status"] == "ready"));
     fs::remove_dir_all(&rig.project).unwrap();
     assert!(until(PATIENCE, || !is_alive(pid)));
     assert!(!rig.project.exists());

@@ -8,4 +8,6 @@
 
 mod callers;
 mod life;
+mod misfortune;
 mod rig;
+mod seed;

@@ -23,6 +23,8 @@ const FOR_EVER: i64 = i64::MAX;
 pub(super) const NOT_PAUSED: i64 = i64::MIN;
 /// How a pause is called in the table of what survives a restart.
 pub(super) const PAUSED_UNTIL: &str = "paused_until";
+/// … and the time of the latest command of a shell's history that was imported.
+const IMPORTED_TO: &str = "imported_to_";
 const ENDING: &str = "the daemon is ending";
 
 impl Service {
@@ -129,12 +131,15 @@ impl Service {
         let now = self.world.clock.unix_ms();
         let (mut batch, mut judged) = (Vec::new(), Vec::with_capacity(commands.len()));
         let config = self.config();
+        let mark = format!("{IMPORTED_TO}{shell:?}");
         for command in commands {
+            let ts = command.ts;
             let (event, exit_code) = ingest::event_of(command, shell);
-            judged.push(ingest::old(event, exit_code, &self.rules(&config, now)).map(|kept| {
+            let kept = ingest::old(event, exit_code, &self.rules(&config, now)).map(|kept| {
                 batch.push(kept.record);
                 kept.redacted
-            }));
+            });
+            judged.push((ts, kept));
         }
         drop(config);
         let journal = Arc::clone(&self.journal);
@@ -145,13 +150,19 @@ impl Service {
                 left_out: (judged.len() - batch.len()) as u64,
                 secrets: 0,
             };
-            let mut is_new = news.first().is_none_or(|first| *first);
+            let before = database.state(&mark)?;
+            let last = judged.iter().map(|(ts, _)| *ts).max();
+            if last > before {
+                database.set_state(&mark, last)?;
+            }
+            // What is not kept is new if its neighbours are, or if it is later than all that was imported before.
+            let mut is_new = news.first().is_some_and(|first| *first);
             let mut kept = news.into_iter();
-            for command in judged {
+            for (ts, command) in judged {
                 if command.is_ok() {
                     is_new = kept.next().expect("each that was kept was judged by the database");
                 }
-                if !is_new {
+                if !is_new && (command.is_ok() || Some(ts) <= before) {
                     continue;
                 }
                 for (reason, detail) in left_out(command) {

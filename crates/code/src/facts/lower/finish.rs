@@ -1,7 +1,7 @@
 //! The end of the walk: names sorted, local noise dropped, methods brought home to their classes.
 
 use super::Lower;
-use crate::facts::{Binding, Bound, DefId, DefKind, Expr, Facts, SiteKind, Sym, digest};
+use crate::facts::{Binding, Bound, DefId, DefKind, Expr, Facts, SiteKind, Sym};
 use crate::language::{Language, Reach};
 use crate::quick::{QuickMap, QuickSet};
 
@@ -24,14 +24,12 @@ impl Lower<'_> {
             sites: self.sites,
             mentions: self.mentions.into_iter().collect(),
             exports: self.exports,
-            exported_digest: 0,
         };
         rename(&mut facts, &moved);
         facts.bindings.sort_by_key(|binding| (binding.scope, binding.name, binding.line));
         facts.bindings.dedup();
         facts.mentions.sort_unstable();
         facts.shrink();
-        facts.exported_digest = digest::exported(&facts);
         facts
     }
 
