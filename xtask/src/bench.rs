@@ -69,6 +69,11 @@ const BENCHES: &[Bench] = &[
         )
     },
     bench(
+        "embed",
+        "embed",
+        "a sentence encoder whose folder is given: functions a second, and how well it finds them",
+    ),
+    bench(
         "agent",
         "agent",
         "the agent's first request: when and how large; memory after long streams; bytes of a session, with and without deltas",

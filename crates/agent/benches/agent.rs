@@ -26,12 +26,12 @@ const AGENT: &str = env!("CARGO_BIN_EXE_agent");
 
 fn main() {
     let mut table = Table::default();
+    undoing(&mut table);
     starting(&mut table);
     streaming(&mut table);
     printing(&mut table);
     killing(&mut table);
     conversing(&mut table);
-    undoing(&mut table);
     table.print();
 }
 
@@ -196,6 +196,8 @@ fn undoing(table: &mut Table) {
         let mut undo = Undo::open(&home.path().join("undo"), "bench", &project).unwrap();
         let (call, cancel) = (CallId("call".to_owned()), Cancel::default());
         let first = cpu(|| undo.before_command(&call, &cancel));
+        // On a busy machine the first look may run out of time, and the next ones go on with it.
+        (0..5).for_each(|_| undo.before_command(&call, &cancel));
         let again = cpu(|| undo.before_command(&call, &cancel));
         home.write("p/src7/file7.rs", "changed\n");
         let after = cpu(|| assert_eq!(undo.after_command(&call), 1));

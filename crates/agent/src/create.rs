@@ -8,6 +8,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+use rustix::io::Errno;
 
 /// Who may use the new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,23 +23,21 @@ pub(crate) enum For {
 pub(crate) fn create(path: &Path, bytes: &[u8], access: For) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
-    match nameless(folder) {
-        Ok(file) => {
-            fill(&file, bytes, access)?;
-            let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
-            Ok(linkat(CWD, itself, CWD, path, AtFlags::SYMLINK_FOLLOW)?)
-        }
+    let Ok(file) = nameless(folder, OFlags::WRONLY, 0o666) else { return in_place(path, bytes, access) };
+    fill(&file, bytes, access)?;
+    let itself = format!("/proc/self/fd/{}", file.as_raw_fd());
+    match linkat(CWD, itself, CWD, path, AtFlags::SYMLINK_FOLLOW) {
+        Err(Errno::EXIST) => Err(Errno::EXIST.into()),
+        // Where `/proc` is missing, or links are.
         Err(_) => in_place(path, bytes, access),
+        Ok(()) => Ok(()),
     }
 }
 
-/// A file that is gone when it is closed without a name.
-fn nameless(folder: &Path) -> io::Result<File> {
-    Ok(File::from(open(
-        folder,
-        OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC,
-        Mode::from_raw_mode(0o666),
-    )?))
+/// A file that nobody else can find, and that is gone when it is closed without a name. Not every file system can.
+pub(crate) fn nameless(folder: &Path, access: OFlags, mode: u32) -> io::Result<File> {
+    let file = open(folder, OFlags::TMPFILE | OFlags::CLOEXEC | access, Mode::from_raw_mode(mode))?;
+    Ok(File::from(file))
 }
 
 /// For file systems that know no files without a name: a crash can leave half of it.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use conversation::tools::{Output, Task};
 use conversation::turn::{Entry, Finale, Permit};
 use kit::process::Cancel;
+use kit::text;
 use llm::CallId;
 use serde_json::{Map, Value, json};
 
@@ -25,7 +26,7 @@ pub(crate) struct Gate {
     pub(crate) hooks: Hooks,
     pub(crate) workshop: Arc<Workshop>,
     pub(crate) guard: Arc<Mutex<Guard>>,
-    /// What hooks said before a call, until its result is there to carry it.
+    /// What is to be said about a call, until its result is there to carry it.
     said: BTreeMap<CallId, Vec<String>>,
 }
 
@@ -82,14 +83,16 @@ impl Gate {
         let input = known::input(&task.name, &task.arguments, &self.hooks.project);
         let data = json!({"tool_input": input, "tool_use_id": task.id.0});
         let (verdict, mut remarks) = self.fire(Moment::PreToolUse, Some(task), data, cancel);
-        let said = std::mem::take(&mut remarks.model);
-        match self.judged(task, &verdict, eyes, cancel) {
-            Permit::Deny(why) => (Permit::Deny(after(&said, why)), remarks),
-            permit => {
-                self.said.insert(task.id.clone(), said);
-                (permit, remarks)
-            }
+        let mut said: Vec<String> = remarks.model.drain(..).map(|words| marked(&words)).collect();
+        let permit = match self.judged(task, &verdict, eyes, cancel) {
+            Permit::Deny(why) => return (Permit::Deny(after(said, why)), remarks),
+            permit => permit,
+        };
+        if let Permit::RunWith(arguments) = &permit {
+            said.push(changed(arguments));
         }
+        self.said.insert(task.id.clone(), said);
+        (permit, remarks)
     }
 
     fn judged(&self, task: &Task, verdict: &Verdict, eyes: &Eyes, cancel: &Cancel) -> Permit {
@@ -113,8 +116,8 @@ impl Gate {
             true => self.heard(task, output, cancel),
             false => (output, Remarks::default()),
         };
-        said.append(&mut remarks.model);
-        output.content = after(&said, output.content);
+        said.extend(remarks.model.drain(..).map(|words| marked(&words)));
+        output.content = after(said, output.content);
         (output, remarks)
     }
 
@@ -228,7 +231,15 @@ fn marked(words: &str) -> String {
     format!("[hook] {words}")
 }
 
+/// The history keeps the model's own arguments; what really ran stands with the result.
+fn changed(arguments: &Map<String, Value>) -> String {
+    /// A word to the model and to whoever reads the transcript, not a copy of a file.
+    const ENOUGH: usize = 2000;
+    let arguments = Value::Object(arguments.clone()).to_string();
+    format!("[not as you asked, but with these arguments: {}]", text::clip(&arguments, ENOUGH, ""))
+}
+
 /// Before it: what the model has seen of a file is read back from the last line of a result.
-fn after(said: &[String], result: String) -> String {
-    said.iter().map(|words| marked(words)).chain([result]).collect::<Vec<_>>().join("\n\n")
+fn after(said: Vec<String>, result: String) -> String {
+    said.into_iter().chain([result]).collect::<Vec<_>>().join("\n\n")
 }

@@ -3,6 +3,7 @@
 //! as they are small; what was not kept is named when it is missed. Who asked for a change is a call's id; what the
 //! conversation says is not known here.
 
+mod pack;
 mod snapshot;
 
 use std::collections::BTreeSet;
@@ -23,7 +24,7 @@ use store::journal::{self, Journal, JournalError};
 
 use crate::create::{For, create};
 use crate::project::plainly;
-use snapshot::{Kept, Snapshot};
+use snapshot::Snapshot;
 
 /// Conversations that were not touched for so long keep no files.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -58,7 +59,7 @@ pub struct Restored {
     pub not: Vec<(PathBuf, String)>,
     /// Commands ran among what was taken back: what they did elsewhere stays.
     pub commands: bool,
-    /// Commands of which nobody knows what they did: we died before we could look.
+    /// Commands of which nobody knows what they did: we died before we could look, or could not write it down.
     pub unknown: usize,
 }
 
@@ -119,7 +120,7 @@ impl Undo {
         let blobs = Blobs::open(&folder.join("blobs"), Durability::Cached)?;
         let path = folder.join(format!("{name}.jsonl"));
         let (journal, _) = Journal::open(&path, Durability::Cached)?;
-        Ok(Undo { blobs, journal, path, snapshot: Snapshot::new(project) })
+        Ok(Undo { blobs, journal, path, snapshot: Snapshot::new(project, folder) })
     }
 
     /// Keeps a file before an edit makes `after` of it. Whoever cannot keep must not edit.
@@ -138,8 +139,8 @@ impl Undo {
             // What cannot be removed now can be another time.
             let _ = tidy(folder, SystemTime::now(), MONTH);
         }
-        self.snapshot.refresh(&self.blobs, cancel);
-        // Where nothing can be written down, the changes cannot either, and that is told after the command.
+        self.snapshot.refresh(cancel);
+        // Whoever cannot write this down cannot write down the changes either; the command runs all the same.
         let _ = self.write(&Mark { call: call.clone(), command: Phase::Began });
     }
 
@@ -286,15 +287,6 @@ impl Name {
         match self {
             Name::Text(text) => text.into(),
             Name::Bytes(bytes) => OsString::from_vec(bytes.clone()).into(),
-        }
-    }
-}
-
-impl From<&Kept> for State {
-    fn from(kept: &Kept) -> State {
-        match &kept.digest {
-            Ok(digest) => State::File { digest: digest.to_string(), mode: kept.mode },
-            Err(why) => State::Unkept((*why).to_owned()),
         }
     }
 }

@@ -173,7 +173,8 @@ fn completions(run: &mut Run, shell: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// How many of these entries are messages.
+/// How many of these entries are messages that a model would be shown: a prompt that was dropped is none.
 pub(crate) fn messages(entries: &[Entry]) -> usize {
-    entries.iter().filter(|entry| entry.kind == EntryKind::Message).count()
+    let of = |kind: &EntryKind| entries.iter().filter(|entry| entry.kind == *kind).count();
+    of(&EntryKind::Message).saturating_sub(of(&EntryKind::Dropped))
 }

@@ -34,6 +34,7 @@ pub use cut::{Compaction, Receipt, Replaced};
 pub use documents::Document;
 pub use entry::{Entry, EntryId, EntryKind, Metadata, Speaker};
 pub use fault::ContextError;
+pub(crate) use fault::read;
 pub use hold::{Status, Wait};
 pub use home::{ChibiHome, Ids, Prompt};
 pub use lifecycle::Listed;

@@ -5,7 +5,7 @@ mod annotation;
 mod imports;
 mod lower;
 mod names;
-mod pack;
+pub(crate) mod pack;
 mod surface;
 
 use std::borrow::Cow;
@@ -13,6 +13,7 @@ use std::borrow::Cow;
 use crate::language::Language;
 use crate::parse;
 
+use names::Texts;
 pub use pack::FORMAT;
 pub(crate) use surface::{Facet, Moves, differences};
 
@@ -48,7 +49,7 @@ pub struct Facts {
     /// The package or namespace the file says it is in.
     pub package: Option<Sym>,
     /// Every text, sorted; [`Sym`] is its place.
-    pub(crate) names: Vec<Box<str>>,
+    pub(crate) names: Texts,
     pub defs: Vec<Def>,
     pub(crate) exprs: Vec<Expr>,
     /// Sorted by scope and name.
@@ -269,13 +270,12 @@ pub fn extract(language: Language, path: &str, bytes: &[u8]) -> Option<Facts> {
 
 impl Facts {
     pub fn text(&self, sym: Sym) -> &str {
-        &self.names[sym.0 as usize]
+        self.names.get(sym.0 as usize)
     }
 
     /// The place of a text among the file's names, if it is one of them.
     pub(crate) fn sym(&self, text: &str) -> Option<Sym> {
-        let place = self.names.binary_search_by(|name| name.as_ref().cmp(text)).ok()?;
-        u32::try_from(place).ok().map(Sym)
+        self.names.find(text).map(Sym)
     }
 
     pub fn def(&self, id: DefId) -> &Def {

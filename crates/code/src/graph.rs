@@ -1,13 +1,15 @@
 //! Who uses whom, over all files.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
+use crate::facts::DefId;
 use crate::project::{FileId, Files, Place};
-use crate::quick::{Quick, QuickMap};
+use crate::quick::{Quick, QuickMap, QuickSet};
 use crate::resolve::{Confidence, Edge, EdgeKind, Resolution};
 
 /// What all uses mean.
@@ -17,17 +19,20 @@ pub struct Graph {
     digest: u64,
     /// Changes whenever the graph does.
     pub(crate) revision: u64,
-    incoming: OnceLock<QuickMap<Place, Vec<Edge>>>,
+    incoming: OnceLock<Incoming>,
     outgoing: OnceLock<QuickMap<Place, Vec<Edge>>>,
 }
 
+/// Edges by the file and the definition they lead to. The next graph takes over those files to which nothing changed.
+type Incoming = QuickMap<FileId, Arc<QuickMap<DefId, Vec<Edge>>>>;
+
 /// An edge as everybody sees it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Call {
-    pub from_file: String,
-    pub from_func: String,
-    pub to_file: String,
-    pub to_func: String,
+pub struct Call<'s> {
+    pub from_file: &'s str,
+    pub from_func: Cow<'s, str>,
+    pub to_file: &'s str,
+    pub to_func: Cow<'s, str>,
     pub line: u32,
     pub kind: EdgeKind,
     pub confidence: Confidence,
@@ -51,7 +56,29 @@ impl Graph {
         if digest == self.digest && all.len() == self.parts.len() {
             return Arc::clone(self);
         }
-        Arc::new(Self { parts: all, digest, revision: self.revision + 1, ..Self::default() })
+        let mut next = Self { parts: all, digest, revision: self.revision + 1, ..Self::default() };
+        if let Some(known) = self.incoming.get() {
+            next.incoming = next.incoming_after(self, known).into();
+        }
+        Arc::new(next)
+    }
+
+    /// Edges by where they lead to, of which all are known but those that lead where a changed part leads or led.
+    fn incoming_after(&self, old: &Self, known: &Incoming) -> Incoming {
+        let is_other = |one: &Self, other: &Self, id: &FileId| match (one.parts.get(id), other.parts.get(id))
+        {
+            (Some(one), Some(other)) => !Arc::ptr_eq(one, other),
+            _ => true,
+        };
+        let mut other: QuickSet<FileId> = QuickSet::default();
+        for (one, another) in [(self, old), (old, self)] {
+            let parts = one.parts.iter().filter(|(id, _)| is_other(one, another, id));
+            other.extend(parts.flat_map(|(_, part)| &part.edges).map(|edge| edge.to.file));
+        }
+        let mut incoming = known.clone();
+        incoming.retain(|file, _| !other.contains(file));
+        incoming.extend(gather(self.edges().filter(|edge| other.contains(&edge.to.file))));
+        incoming
     }
 
     pub fn part(&self, file: FileId) -> Option<&Resolution> {
@@ -72,14 +99,8 @@ impl Graph {
 
     /// The uses of a definition.
     pub fn users(&self, place: Place) -> &[Edge] {
-        let incoming = self.incoming.get_or_init(|| {
-            let mut map: QuickMap<Place, Vec<_>> = QuickMap::default();
-            for edge in self.edges() {
-                map.entry(edge.to).or_default().push(*edge);
-            }
-            map
-        });
-        incoming.get(&place).map_or(&[], Vec::as_slice)
+        let incoming = self.incoming.get_or_init(|| gather(self.edges()).collect());
+        incoming.get(&place.file).and_then(|file| file.get(&place.def)).map_or(&[], Vec::as_slice)
     }
 
     /// What a definition uses.
@@ -104,13 +125,23 @@ impl Graph {
     }
 }
 
-impl Call {
-    pub(crate) fn of(files: &Files, edge: &Edge) -> Self {
+fn gather<'e>(
+    edges: impl Iterator<Item = &'e Edge>,
+) -> impl Iterator<Item = (FileId, Arc<QuickMap<DefId, Vec<Edge>>>)> {
+    let mut files: QuickMap<FileId, QuickMap<DefId, Vec<Edge>>> = QuickMap::default();
+    for edge in edges {
+        files.entry(edge.to.file).or_default().entry(edge.to.def).or_default().push(*edge);
+    }
+    files.into_iter().map(|(file, edges)| (file, Arc::new(edges)))
+}
+
+impl<'s> Call<'s> {
+    pub(crate) fn of(files: &'s Files, edge: &Edge) -> Self {
         Self {
-            from_file: files.path(edge.from.file).to_owned(),
-            from_func: files.facts(edge.from.file).qualified(edge.from.def).into_owned(),
-            to_file: files.path(edge.to.file).to_owned(),
-            to_func: files.facts(edge.to.file).qualified(edge.to.def).into_owned(),
+            from_file: files.path(edge.from.file),
+            from_func: files.facts(edge.from.file).qualified(edge.from.def),
+            to_file: files.path(edge.to.file),
+            to_func: files.facts(edge.to.file).qualified(edge.to.def),
             line: edge.line,
             kind: edge.kind,
             confidence: edge.confidence,

@@ -2,6 +2,8 @@
 //! a file's uses mean stands on what those uses were looked up in; the graph stands on all of that. A layer that comes
 //! out the same as before stops the wave there. The counters count every cell of the second layer and every answer.
 
+mod kept;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
@@ -10,7 +12,7 @@ use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::graph::Graph;
-use crate::project::{Changes, FileId, Files};
+use crate::project::{Changes, FileId, Files, Manifest};
 use crate::resolve::{self, Reads, Resolution};
 
 /// What the memo did since it was made.
@@ -164,6 +166,17 @@ impl Memo {
         self.files = files;
     }
 
+    /// Takes what build files say, and forgets those that are gone. They are few and seldom say anything new: whatever
+    /// does makes every cell stale.
+    pub fn update_manifests(&mut self, changes: Vec<(Arc<str>, Option<Arc<Manifest>>)>) {
+        if let Some(files) = self.files.with_manifests(changes) {
+            self.files = Arc::new(files);
+            self.facts_revision += 1;
+            self.dirty = true;
+            self.cells.values_mut().for_each(|cell| cell.stale = true);
+        }
+    }
+
     /// The state now, with everything that changed worked out again.
     pub fn snapshot(&mut self) -> Snapshot {
         if self.dirty {
@@ -281,6 +294,10 @@ impl Memo {
             self.note("resolved", files.path(id));
             self.cells.insert(id, cell);
         }
+        self.gather();
+    }
+
+    fn gather(&mut self) {
         let parts = self.cells.iter().map(|(id, cell)| (*id, Arc::clone(&cell.resolution), cell.digest));
         self.graph = self.graph.next(parts);
     }

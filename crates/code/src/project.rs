@@ -3,8 +3,10 @@
 
 mod changes;
 mod index;
+mod manifest;
 mod modules;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::facts::{DefId, Facts};
@@ -12,6 +14,8 @@ use crate::language::Language;
 
 pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
+pub(crate) use manifest::Kind;
+pub use manifest::Manifest;
 pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
 
 pub(crate) fn family(language: Language) -> Family {
@@ -46,6 +50,8 @@ pub struct Files {
     order: Vec<FileId>,
     modules: Arc<Modules>,
     index: Arc<Index>,
+    /// Build files by path.
+    manifests: Arc<BTreeMap<Arc<str>, Arc<Manifest>>>,
     /// Every path that ever was, with its number.
     paths: std::collections::HashMap<Arc<str>, FileId>,
 }
@@ -59,7 +65,11 @@ impl Files {
         for (path, facts) in changes {
             let id = next.number(&path);
             let old = next.entries[id.0 as usize].take();
-            if let Some(old) = &old {
+            let is_same = match (&old, &facts) {
+                (Some(old), Some(new)) => Index::is_same(&old.facts, new),
+                _ => false,
+            };
+            if let Some(old) = old.as_ref().filter(|_| !is_same) {
                 index.remove(id, &old.facts);
             }
             let package = |facts: &Facts| facts.package.map(|sym| facts.text(sym).to_owned());
@@ -70,7 +80,9 @@ impl Files {
             });
             moved |= !stays;
             if let Some(facts) = facts {
-                index.add(id, &facts);
+                if !is_same {
+                    index.add(id, &facts);
+                }
                 next.entries[id.0 as usize] = Some(Entry { path, facts });
             }
         }
@@ -79,6 +91,27 @@ impl Files {
             next.settle();
         }
         next
+    }
+
+    /// The snapshot with build files that are new or different, or gone. Nothing if they say what is known.
+    pub(crate) fn with_manifests(&self, changes: Vec<(Arc<str>, Option<Arc<Manifest>>)>) -> Option<Self> {
+        let mut manifests = BTreeMap::clone(&self.manifests);
+        for (path, manifest) in changes {
+            match manifest {
+                Some(manifest) => manifests.insert(path, manifest),
+                None => manifests.remove(&path),
+            };
+        }
+        if manifests == *self.manifests {
+            return None;
+        }
+        let mut next = Self { manifests: Arc::new(manifests), ..self.clone() };
+        next.settle();
+        Some(next)
+    }
+
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {
+        self.manifests.iter().map(|(path, manifest)| (&**path, &**manifest))
     }
 
     pub fn entry(&self, id: FileId) -> Option<&Entry> {

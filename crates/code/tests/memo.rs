@@ -6,6 +6,7 @@ use std::sync::Arc;
 use code::facts::extract;
 use code::language::Language;
 use code::memo::{Basis, Counters, Memo};
+use code::project::Manifest;
 use code::query::{Part, calls, structure};
 use proptest::prelude::*;
 
@@ -187,6 +188,41 @@ fn a_new_file_can_be_what_an_import_was_waiting_for() {
 }
 
 #[test]
+fn a_memo_comes_back_from_its_bytes_and_goes_on_where_it_was() {
+    let mut memo = three();
+    // A number that came late and a path that comes early.
+    memo.update(vec![file("0.py", "from a import main\nmain()\n"), gone("c.py")]);
+    let unfinished = memo.pack();
+    let before = edges(&mut memo);
+    let packed = memo.pack();
+    let files: Vec<_> = memo
+        .snapshot()
+        .files
+        .each()
+        .map(|(_, entry)| (Arc::clone(&entry.path), Arc::clone(&entry.facts)))
+        .collect();
+    let mut again = Memo::unpack(&files, &packed).expect("its own bytes");
+    assert_eq!(edges(&mut again), before);
+    assert_eq!(again.counters(), Counters::default(), "nothing was worked out again");
+    again.update(vec![file("b.py", "def g():\n    pass\n\ndef f():\n    return 1\n")]);
+    assert!(edges(&mut again).contains("a.py:main:3 4 -> b.py:f:4"));
+    assert_eq!(again.take_log(), ["changed b.py", "resolved b.py"]);
+    again.update(vec![file("b.py", "def g():\n    pass\n")]);
+    again.snapshot();
+    assert_eq!(again.take_log(), ["changed b.py", "resolved a.py", "resolved b.py"]);
+    // What was not worked out yet is then, and nothing else.
+    let mut rest = Memo::unpack(&files, &unfinished).expect("its own bytes");
+    assert_eq!(edges(&mut rest), before);
+    assert_eq!(rest.take_log(), ["resolved 0.py"]);
+    // Bytes for other files, cut or longer ones are nobody's.
+    assert!(Memo::unpack(&files[1..], &packed).is_none());
+    for cut in 0..packed.len() {
+        assert!(Memo::unpack(&files, &packed[..cut]).is_none(), "cut at {cut}");
+    }
+    assert!(Memo::unpack(&files, &[packed.as_slice(), &[0]].concat()).is_none());
+}
+
+#[test]
 fn an_answer_for_one_file_does_not_ask_for_others() {
     let mut memo = three();
     let ask = |memo: &mut Memo| {
@@ -210,6 +246,92 @@ fn counters_start_at_nothing_and_count_first_asks_as_misses() {
     memo.update(vec![file("a.py", A), file("b.py", B)]);
     memo.snapshot();
     assert_eq!(memo.counters(), Counters { misses: 2, ..Counters::default() });
+}
+
+fn manifest(path: &str, text: &str) -> (Arc<str>, Option<Arc<Manifest>>) {
+    (Arc::from(path), Manifest::read(path, text).map(Arc::new))
+}
+
+/// A project whose imports only its build files explain.
+fn explained(files: Vec<Change>, manifests: Vec<(Arc<str>, Option<Arc<Manifest>>)>) -> (String, String) {
+    let mut memo = Memo::default();
+    memo.update(files);
+    let before = edges(&mut memo);
+    memo.update_manifests(manifests);
+    let after = edges(&mut memo);
+    // However often they say the same, it is no news.
+    memo.take_log();
+    memo.update_manifests(Vec::new());
+    memo.snapshot();
+    assert_eq!(memo.take_log(), Vec::<String>::new());
+    (before, after)
+}
+
+#[test]
+fn a_go_module_says_whose_an_import_is() {
+    let (before, after) = explained(
+        vec![
+            file(
+                "main.go",
+                "package main\n\nimport (\n\t\"errors\"\n\t\"example.com/shop/cart\"\n\t\"example.com/shop\"\n)\n\nfunc main() {\n\terrors.New(\"x\")\n\tcart.Total()\n\tshop.Open()\n}\n",
+            ),
+            file("shop.go", "package shop\n\nfunc Open() {}\n"),
+            file("cart/cart.go", "package cart\n\nfunc Total() int { return 1 }\n"),
+            file("errors/errors.go", "package errors\n\nfunc New(text string) {}\n"),
+        ],
+        vec![manifest("go.mod", "module example.com/shop\n")],
+    );
+    // Without it the standard library's `errors` looks like ours.
+    assert!(before.contains("-> errors/errors.go:New"), "{before}");
+    assert!(!after.contains("-> errors/errors.go:New"), "{after}");
+    assert!(after.contains("main.go:main:9 11 -> cart/cart.go:Total"), "{after}");
+    assert!(after.contains("main.go:main:9 12 -> shop.go:Open"), "{after}");
+}
+
+#[test]
+fn a_crate_goes_by_the_name_in_its_manifest() {
+    let (before, after) = explained(
+        vec![
+            file("app/src/main.rs", "use shop_core::total;\n\nfn main() {\n    total();\n}\n"),
+            file("libs/core/src/lib.rs", "pub fn total() {}\n"),
+        ],
+        vec![
+            manifest("libs/core/Cargo.toml", "[package]\nname = \"shop-core\"\n"),
+            manifest("app/Cargo.toml", "[package]\nname = \"app\"\n"),
+        ],
+    );
+    assert!(!before.contains("-> libs"), "{before}");
+    assert!(after.contains("app/src/main.rs:main:3 4 -> libs/core/src/lib.rs:total:1"), "{after}");
+}
+
+#[test]
+fn scripts_find_each_other_by_alias_and_by_package() {
+    let (before, after) = explained(
+        vec![
+            file(
+                "web/app/main.ts",
+                "import { price } from \"@shop/prices\";\nimport { cart } from \"@acme/cart\";\nimport { log } from \"helpers/log\";\n\nexport function main() {\n  price();\n  cart();\n  log();\n}\n",
+            ),
+            file("web/src/shop/prices.ts", "export function price() {}\n"),
+            file("web/src/helpers/log.ts", "export function log() {}\n"),
+            file("packages/cart/src/index.ts", "export function cart() {}\n"),
+        ],
+        vec![
+            manifest(
+                "web/tsconfig.json",
+                "{\"compilerOptions\": {\"baseUrl\": \"src\", \"paths\": {\"@shop/*\": [\"shop/*\"]}}}",
+            ),
+            manifest("packages/cart/package.json", "{\"name\": \"@acme/cart\"}"),
+        ],
+    );
+    assert_eq!(before, "");
+    for target in [
+        "6 -> web/src/shop/prices.ts:price",
+        "7 -> packages/cart/src/index.ts:cart",
+        "8 -> web/src/helpers/log.ts:log",
+    ] {
+        assert!(after.contains(&format!("web/app/main.ts:main:5 {target}")), "{target}: {after}");
+    }
 }
 
 /// Small texts that import, call and inherit from each other in many ways.

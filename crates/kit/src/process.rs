@@ -243,6 +243,14 @@ impl Job {
     }
 }
 
+/// What the system's allocator has to be told to give back what a burst of a daemon has used: a heap for every other thread,
+/// and a threshold that rises with the largest block ever freed, both keep it. Measured: clai after 130,000 commands on top of
+/// 900,000, 61 MB without this and 46 MB with it; tldr after 2,000 edits of Django, 327 MB and 257 MB. And to keep what an
+/// answer needs: to give that back and to fetch it again was 39 page faults, a quarter of an answer of clai. Other allocators
+/// do not look at it.
+pub const THRIFTY: [(&str, &str); 3] =
+    [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "1048576"), ("MALLOC_TRIM_THRESHOLD_", "2097152")];
+
 /// What a daemon does first: a session of its own.
 pub fn leave_session() -> io::Result<()> {
     rustix::process::setsid()?;

@@ -140,8 +140,10 @@ impl Input {
         if matches!(trimmed, "" | "null") {
             return Input::empty();
         }
-        match serde_json::from_str::<Box<RawValue>>(trimmed) {
-            Ok(json) if trimmed.starts_with('{') => Input::Object(json),
+        // What is JSON by its grammar may still be too deep or too large a number for anybody to read.
+        let is_readable = serde_json::from_str::<Map<String, Value>>(trimmed).is_ok();
+        match serde_json::from_str(trimmed) {
+            Ok(json) if is_readable => Input::Object(json),
             _ => Input::Broken(text.to_owned()),
         }
     }
@@ -158,7 +160,7 @@ impl Input {
         }
     }
 
-    /// None if there is none, or if it is nested deeper than anybody would by intention.
+    /// None if there is none.
     pub fn object(&self) -> Option<Map<String, Value>> {
         match self {
             Input::Object(json) => serde_json::from_str(json.get()).ok(),
@@ -199,7 +201,9 @@ mod tests {
         for nothing in ["", "  ", "null", " null\n"] {
             assert_eq!(Input::read(nothing), Input::empty());
         }
-        for broken in ["{\"a\":", "[1]", "\"x\"", "{\"a\":1} {\"b\":2}", "}{", "1"] {
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(1000), "]".repeat(1000));
+        let broken = ["{\"a\":", "[1]", "\"x\"", "{\"a\":1} {\"b\":2}", "}{", "1", "{\"a\":1e999}", &deep];
+        for broken in broken {
             assert_eq!(Input::read(broken), Input::Broken(broken.to_owned()));
             assert_eq!(Input::read(broken).json(), "{}");
         }

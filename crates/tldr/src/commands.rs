@@ -4,6 +4,7 @@ mod ask;
 mod cache;
 mod daemon;
 mod graph;
+mod model;
 mod stats;
 mod warm;
 
@@ -37,6 +38,7 @@ fn dispatch(invocation: &mut Invocation, command: &Command) -> Result<Exit, Fail
         Command::Warm(args) => warm::run(invocation, args),
         Command::Daemon(args) => daemon::run(invocation, args),
         Command::Cache(args) => cache::run(invocation, args),
+        Command::Model(args) => model::run(invocation, args),
         Command::Stats(args) => stats::run(invocation, args),
         Command::Graph(args) => graph::run(invocation, args),
         Command::Mcp(args) => mcp(invocation, args),

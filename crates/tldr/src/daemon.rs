@@ -6,14 +6,13 @@ mod background;
 mod serve;
 mod service;
 mod statistics;
+mod system;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use kit::{Exit, Failure, Invocation, Places, process};
+use kit::{Exit, Failure, Invocation};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use store::lock::{self, Lock, LockError};
-use wire::transport::{ListenError, Transport, Unix, UnixListener};
 
 use crate::root::Root;
 use crate::settings::Settings;
@@ -21,6 +20,7 @@ use crate::walk;
 
 pub(crate) use background::start;
 use service::Service;
+use system::{System, Unix};
 
 /// What the starter tells the process that is to become the daemon.
 pub(crate) const DETACHED: &str = "TLDR_DETACHED";
@@ -31,22 +31,23 @@ pub(crate) fn run(
     root: &Root,
     ready: impl FnOnce(&mut Invocation) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
-    if invocation.env.get(DETACHED).is_some() {
-        process::leave_session().map_err(|error| Failure::new("cannot leave the session").because(&error))?;
-    }
     let places = invocation.places()?;
-    let lock = only_one(root, &places)?;
+    let system = Unix { places: &places };
+    if invocation.env.get(DETACHED).is_some() {
+        system.leave_starter()?;
+    }
+    let lock = system.lock(root)?;
     let stopping = Arc::new(AtomicBool::new(false));
     for signal in [SIGTERM, SIGINT] {
         signal_hook::flag::register(signal, Arc::clone(&stopping))
             .map_err(|error| Failure::new("cannot listen to signals").because(&error))?;
     }
-    let listener = listen(root, &places)?;
+    let listener = system.listen(root)?;
     let _ = walk::write_rules(root.path());
     let settings = Settings::read(root);
     let service = Service::new(
         root.clone(),
-        places,
+        places.clone(),
         settings,
         invocation.env.clone(),
         invocation.clock.clone(),
@@ -63,20 +64,6 @@ pub(crate) fn run(
     ended.map(|()| Exit::Done)
 }
 
-/// The lock of the one daemon, with its process id inside.
-fn only_one(root: &Root, places: &Places) -> Result<Lock, Failure> {
-    lock::try_acquire(&root.pid_file(places), "tldr").map_err(|error| match error {
-        LockError::Held { holder, .. } => already_running(holder.pid),
-        error => {
-            let failure = Failure::new("failed to acquire PID file lock").because(&error);
-            match error.hint() {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            }
-        }
-    })
-}
-
 /// The seed's words; its exit code is 1.
 pub(crate) fn already_running(pid: Option<u32>) -> Failure {
     let failure = match pid {
@@ -84,13 +71,4 @@ pub(crate) fn already_running(pid: Option<u32>) -> Failure {
         None => Failure::new("Daemon already running"),
     };
     failure.hint("`tldr daemon status`")
-}
-
-fn listen(root: &Root, places: &Places) -> Result<UnixListener, Failure> {
-    let socket = root.socket(places)?;
-    let transport = Unix { uid: places.uid };
-    let failed = |error: &ListenError| Failure::new("failed to bind socket").because(error);
-    // We hold the lock: what is there was left by one that died.
-    transport.remove_stale(&socket).map_err(|error| failed(&error))?;
-    transport.listen(&socket).map_err(|error| failed(&error))
 }

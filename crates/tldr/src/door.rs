@@ -10,6 +10,7 @@ use wire::tldr::Request;
 use crate::client::{self, Asked};
 use crate::engine::Engine;
 use crate::index::Lifetime;
+use crate::model;
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -54,9 +55,10 @@ impl Door {
         }
         let engine = self.engine.get_or_init(|| {
             let settings = Settings::read(&self.root);
+            let model = model::chosen(&self.places, &settings.semantic_model);
             let engine = Engine::open(self.root.clone(), &settings, self.env.clone(), self.lifetime);
             engine.report_to(&self.progress);
-            engine
+            engine.with_model(model)
         });
         Ok((engine.answer(request).line, By::Us))
     }

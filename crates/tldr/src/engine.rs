@@ -7,6 +7,7 @@ mod outside;
 mod search;
 mod telling;
 mod understand;
+mod vectors;
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, SalsaCacheStats};
 
 use crate::cache;
-use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime, Refreshed};
+use crate::index::{Digests, File, Files, Index, Kept, Lifetime, Refreshed};
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -38,6 +39,7 @@ pub struct Engine {
     lifetime: Lifetime,
     hits: search::Hits,
     words: search::Words,
+    vectors: Option<vectors::Vectors>,
     touched: Mutex<std::collections::BTreeSet<String>>,
 }
 
@@ -100,17 +102,19 @@ impl Answered {
 impl Engine {
     pub fn open(root: Root, settings: &Settings, env: Environment, lifetime: Lifetime) -> Engine {
         let kept = Kept::read(&root.cache().join(cache::FACTS));
+        let memo = kept.memo(&root.cache().join(cache::MEANING));
         let index = Index::new(root.path(), kept, lifetime);
         let before = cache::statistics(&root).unwrap_or_default();
         let summary = Summary { files: index.files().len(), memo: before, dedup: index.dedup() };
         Engine {
             index: Mutex::new(index),
-            memo: Mutex::default(),
+            memo: Mutex::new(memo),
             summary: Mutex::new(summary),
             before: Mutex::new(before),
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
+            vectors: None,
             touched: Mutex::default(),
             root,
             env,
@@ -152,8 +156,13 @@ impl Engine {
             Asked::Make(ticket) => {
                 let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
                 let told = self.make(&asks, &Telling::of(request), &view)?;
-                let text: Arc<str> = format!("{}\n{}", view.raw_bytes(&told), told.json).into();
-                if is_kept(&asks) && trust == Trust::Strict {
+                let mut text = view.raw_bytes(&told).to_string();
+                text.reserve_exact(told.json.len() + 1);
+                text.push('\n');
+                text.push_str(&told.json);
+                drop(told);
+                let text: Arc<str> = text.into();
+                if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
                 }
                 text
@@ -162,7 +171,8 @@ impl Engine {
         let (raw, json) = kept.split_once('\n').expect("it was put together so");
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
-        let line = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}{rest}");
+        let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}");
+        let line = [head.as_str(), rest].concat();
         let needed = kit::text::tokens(line.len() as u64);
         // What cannot be cut any further is refused: half of it would be wrong.
         if request.max_tokens.is_some_and(|most| needed > most) {
@@ -184,7 +194,7 @@ impl Engine {
             (one, _) => index.refresh(one.as_deref()),
         });
         let as_of = as_of(asks, &index);
-        let asked = match basis(asks, as_of) {
+        let asked = match self.basis(asks, as_of) {
             Some(basis) => memo.ask(key, basis),
             None => Asked::Make(memo.ticket(key)),
         };
@@ -221,13 +231,17 @@ impl Engine {
         memo: &mut Memo,
         look: impl FnOnce(&mut Index) -> Refreshed,
     ) {
-        let first = memo.is_new();
+        let first = !index.has_looked();
         let changed = look(index).changed;
         let paths: Vec<&String> =
-            if first { index.files().keys().collect() } else { changed.iter().collect() };
+            if memo.is_new() { index.files().keys().collect() } else { changed.iter().collect() };
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
         let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
         memo.update(changes);
+        if index.has_looked() {
+            let all = first.then(|| index.files().keys());
+            memo.update_manifests(index.manifests(changed.iter().chain(all.into_iter().flatten())));
+        }
         if !first && self.lifetime == Lifetime::Long {
             lock(&self.touched).extend(changed);
         }
@@ -264,8 +278,12 @@ impl Engine {
 
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
-        let files = Arc::clone(lock(&self.index).files());
-        cache::write(&self.root, cache::FACTS, &index::to_kept(&files))
+        let (facts, meaning) = {
+            let index = lock(&self.index);
+            index.to_kept(&lock(&self.memo))
+        };
+        cache::write(&self.root, cache::FACTS, &facts)?;
+        cache::write(&self.root, cache::MEANING, &meaning)
     }
 
     /// Forgets everything that can be found out again.
@@ -287,6 +305,33 @@ impl Engine {
             | DaemonCommand::Dfg { file, .. }
             | DaemonCommand::Slice { file, .. } => self.root.relative(self.root.path(), file),
             _ => None,
+        }
+    }
+
+    /// Answers that stand on more than files are never kept.
+    fn is_kept(&self, asks: &answers::Asks) -> bool {
+        self.basis(asks, 0).is_some()
+    }
+
+    fn basis(&self, asks: &answers::Asks, as_of: u128) -> Option<Basis<'static>> {
+        use answers::Asks;
+        match asks {
+            // Vectors come while it is asked.
+            Asks::Semantic { .. } if self.vectors.is_some() => None,
+            Asks::Tree { .. }
+            | Asks::Search { .. }
+            | Asks::Structure { .. }
+            | Asks::Importers { .. }
+            | Asks::Extract { .. }
+            | Asks::Imports { .. }
+            | Asks::Flow { .. } => Some(Basis::Given(as_of)),
+            Asks::Semantic { .. }
+            | Asks::Calls { .. }
+            | Asks::Impact { .. }
+            | Asks::Context { .. }
+            | Asks::Dead { .. }
+            | Asks::Arch { .. } => Some(Basis::Facts),
+            Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
         }
     }
 }
@@ -314,31 +359,6 @@ fn as_of(asks: &answers::Asks, index: &Index) -> u128 {
             index.files().get(file).map_or(0, |known| known.digest(file))
         }
         _ => index.digests().contents,
-    }
-}
-
-/// Answers that stand on more than files are never kept.
-fn is_kept(asks: &answers::Asks) -> bool {
-    basis(asks, 0).is_some()
-}
-
-fn basis(asks: &answers::Asks, as_of: u128) -> Option<Basis<'_>> {
-    use answers::Asks;
-    match asks {
-        Asks::Tree { .. }
-        | Asks::Search { .. }
-        | Asks::Structure { .. }
-        | Asks::Importers { .. }
-        | Asks::Extract { .. }
-        | Asks::Imports { .. }
-        | Asks::Flow { .. } => Some(Basis::Given(as_of)),
-        Asks::Semantic { .. }
-        | Asks::Calls { .. }
-        | Asks::Impact { .. }
-        | Asks::Context { .. }
-        | Asks::Dead { .. }
-        | Asks::Arch { .. } => Some(Basis::Facts),
-        Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
     }
 }
 

@@ -85,6 +85,11 @@ pub const FILES: &[Entry] = &[
         holds: "what each file of the project says, by its hash; made again when it is gone",
     },
     Entry {
+        path: ".tldr/cache/meaning.bin",
+        owner: "tldr",
+        holds: "what all uses in those files mean, so that a restart need not work it out again",
+    },
+    Entry {
         path: ".tldr/cache/call_graph.json",
         owner: "tldr",
         holds: "the call graph of the last `tldr warm`, for other programs",
@@ -93,6 +98,16 @@ pub const FILES: &[Entry] = &[
         path: ".tldr/cache/salsa_stats.json",
         owner: "tldr",
         holds: "how often a kept answer was of use",
+    },
+    Entry {
+        path: ".tldr/cache/vectors.bin",
+        owner: "tldr",
+        holds: "what each function is about, by the hash of its text; only with a model",
+    },
+    Entry {
+        path: "$XDG_DATA_HOME/scrimp/tldr/models/",
+        owner: "tldr",
+        holds: "sentence encoders that `tldr model add` was given",
     },
     Entry { path: ".tldrignore", owner: "you", holds: "what tldr does not look at, as in `.gitignore`" },
     Entry {

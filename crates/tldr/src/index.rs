@@ -14,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use code::facts::{self, Facts};
 use code::language::Language;
+use code::memo::Memo;
+use code::project::Manifest;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
@@ -33,7 +35,7 @@ pub const LARGEST: u64 = 16 << 20;
 const RECHECK: Duration = Duration::from_secs(1);
 
 /// The content of a file, told from all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hash(pub [u8; 16]);
 
 impl Hash {
@@ -119,7 +121,7 @@ impl Index {
             digests: Digests::default(),
             progress: Arc::default(),
         };
-        kept.0.into_iter().for_each(|(path, file)| index.insert(path, file));
+        kept.files.into_iter().for_each(|(path, file)| index.insert(path, file));
         index
     }
 
@@ -334,11 +336,31 @@ impl Index {
         self.looked = false;
         self.digests = Digests::default();
     }
-}
 
-/// What is worth keeping of files, as bytes of a file.
-pub fn to_kept(files: &Files) -> Vec<u8> {
-    kept::write(files)
+    /// What the build files among some paths say, and which of them are gone.
+    pub fn manifests<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p String>,
+    ) -> Vec<(Arc<str>, Option<Arc<Manifest>>)> {
+        let said = |path: &String| {
+            let (_, bytes) = self.files.get(path).and_then(|_| content(&self.root.join(path)))?;
+            Manifest::read(path, &String::from_utf8_lossy(&bytes)).map(Arc::new)
+        };
+        let paths = paths.filter(|path| Manifest::is_at(path));
+        paths.map(|path| (Arc::from(path.as_str()), said(path))).collect()
+    }
+
+    /// What is worth keeping, as bytes of two files: the index, and what a memo of the same files has worked out.
+    pub fn to_kept(&self, memo: &Memo) -> (Vec<u8>, Vec<u8>) {
+        let index = kept::write(&self.files);
+        let meaning = kept::write_meaning(&index, &memo.pack());
+        (index, meaning)
+    }
+
+    /// Whether it ever looked at all files.
+    pub fn has_looked(&self) -> bool {
+        self.looked
+    }
 }
 
 impl Digests {

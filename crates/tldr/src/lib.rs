@@ -13,6 +13,7 @@ pub mod engine;
 pub mod front;
 mod graph;
 pub mod index;
+mod model;
 mod progress;
 pub mod root;
 mod serve;

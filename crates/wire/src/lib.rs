@@ -9,6 +9,7 @@ pub mod endpoint;
 pub mod exchange;
 pub mod frame;
 pub mod tldr;
+pub mod token;
 pub mod transport;
 
 pub use deadline::Deadline;

@@ -5,8 +5,8 @@ mod reply;
 mod request;
 
 pub use reply::{
-    AllSessionsSummary, Answer, DaemonResponse, DaemonStatus, DedupStats, FullStatus, HookStats, Notified,
-    Refusal, SalsaCacheStats, SessionStats, SimpleStatus, Tracked,
+    AllSessionsSummary, Answer, DaemonResponse, DaemonStatus, DedupStats, Embedded, FullStatus, HookStats,
+    Notified, Refusal, SalsaCacheStats, SessionStats, SimpleStatus, Tracked,
 };
 pub use request::{DaemonCommand, Direction, Format, Request, RequestError, SessionId};
 

@@ -11,6 +11,7 @@ use drip::lines::Span;
 use drip::load::{self, Loaded, Symlinks};
 use kit::process::Cancel;
 use kit::text::{self, thousands};
+use llm::Outcome;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -88,7 +89,9 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
     if output.content.len() > MOST {
         return Err(Output::failed(too_many(&located.shown, &page)));
     }
-    workshop.meter.read(full, output.content.len());
+    if output.outcome == Outcome::Done {
+        workshop.meter.read(full, output.content.len());
+    }
     Ok(output)
 }
 

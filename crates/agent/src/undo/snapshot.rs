@@ -13,29 +13,42 @@ use kit::process::Cancel;
 use store::blobs::{Blobs, Digest};
 
 use super::State;
+use super::pack::Pack;
 
-/// Larger files are not kept.
-const FILE: u64 = 1 << 20;
-/// Nor is more than this of all together.
-const TOTAL: u64 = 200 << 20;
-/// Nobody waits longer than this for a command to start; what is left is kept before the next one.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// A tree with more files than this is looked at no further.
-const FILES: usize = 100_000;
+/// What is kept at most.
+#[derive(Debug, Clone, Copy)]
+struct Limits {
+    /// Bytes of a file. Larger ones are not kept.
+    file: u64,
+    /// Bytes of all together.
+    total: u64,
+    /// A tree with more files than this is looked at no further.
+    files: usize,
+    /// Nobody waits longer than this for a command to start; what is left is kept before the next one.
+    patience: Duration,
+}
+
+const USUAL: Limits =
+    Limits { file: 1 << 20, total: 200 << 20, files: 100_000, patience: Duration::from_secs(3) };
+
 /// A file that was written so shortly before we looked may be written again without a new stamp: clocks of file systems
 /// tick every 4 to 10 ms.
 const RACY: Duration = Duration::from_millis(50);
 
 const LATE: &str = "there was no time to keep it";
+const NO_ROOM: &str = "there is no room for it";
 const UNSEEN: &str = "it was ignored, or not looked at, before the command";
 
 #[derive(Debug)]
 pub(super) struct Snapshot {
     root: PathBuf,
     files: HashMap<PathBuf, Kept>,
+    /// What they are.
+    pack: Pack,
     /// Of the files that are kept, as they are now.
     bytes: u64,
     looked: Looked,
+    limits: Limits,
 }
 
 /// How the last look went: by this it is known whether a file that appears was made, or was only not seen before.
@@ -69,8 +82,16 @@ pub(super) struct Kept {
 }
 
 impl Snapshot {
-    pub(super) fn new(root: &Path) -> Snapshot {
-        Snapshot { root: root.to_owned(), files: HashMap::new(), bytes: 0, looked: Looked::default() }
+    /// Of what is below `root`; what files are is kept in `folder`, out of sight.
+    pub(super) fn new(root: &Path, folder: &Path) -> Snapshot {
+        Snapshot {
+            root: root.to_owned(),
+            files: HashMap::new(),
+            pack: Pack::new(folder),
+            bytes: 0,
+            looked: Looked::default(),
+            limits: USUAL,
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -78,17 +99,22 @@ impl Snapshot {
     }
 
     /// Keeps what is new or changed. Once cancelled, or when it takes too long, the rest counts as not kept.
-    pub(super) fn refresh(&mut self, blobs: &Blobs, cancel: &Cancel) {
-        self.look(blobs, cancel, Belated::Keep);
+    pub(super) fn refresh(&mut self, cancel: &Cancel) {
+        if self.pack.bytes() > 2 * self.limits.total {
+            // Most of it is what files were long ago.
+            self.files.clear();
+            self.pack.clear();
+        }
+        self.look(cancel, Belated::Keep);
     }
 
-    fn look(&mut self, blobs: &Blobs, cancel: &Cancel, belated: Belated) {
+    fn look(&mut self, cancel: &Cancel, belated: Belated) {
         let mut before = std::mem::take(&mut self.files);
         self.bytes = 0;
         let settled_before = since_1970(SystemTime::now()) - RACY.as_nanos() as i128;
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.limits.patience;
         let mut count = 0;
-        for path in walk(&self.root) {
+        for path in walk(&self.root).take(self.limits.files) {
             count += 1;
             let Some(stamp) = Stamp::of(&path) else { continue };
             let known = before.remove(&path).filter(|known| known.stamp == stamp);
@@ -104,33 +130,34 @@ impl Snapshot {
             let mode = metadata.permissions().mode();
             let born_ns = metadata.created().ok().map(since_1970);
             let late = cancel.is_cancelled() || Instant::now() > until;
-            let digest = if late { Err(LATE) } else { self.keep(&path, &stamp, blobs) };
+            let digest = if late { Err(LATE) } else { self.keep(&path, &stamp) };
             let settled = settled && !late;
             self.files.insert(path, Kept { stamp, settled, mode, born_ns, digest });
         }
         self.looked = Looked {
             over_ns: since_1970(SystemTime::now()) - RACY.as_nanos() as i128,
-            complete: count < FILES,
+            complete: count < self.limits.files,
             exclude: Stamp::of(&self.root.join(".git/info/exclude")),
         };
     }
 
-    /// What changed since the last look, as before and after; the new state is the one to compare with next.
+    /// What changed since the last look, as before and after; the new state is the one to compare with next. What files
+    /// were is moved to `blobs`.
     pub(super) fn changes(&mut self, blobs: &Blobs) -> Vec<(PathBuf, State, State)> {
         let (before, looked) = (self.files.clone(), self.looked.clone());
         // What was changed comes first: there is time for the rest before the next command.
-        self.look(blobs, &Cancel::default(), Belated::Leave);
+        self.look(&Cancel::default(), Belated::Leave);
         let (mut changes, mut appeared) = (Vec::new(), Vec::new());
         for (path, now) in &self.files {
             match before.get(path) {
                 None => appeared.push((path, now)),
                 Some(then) if then.is(now) => {}
-                Some(then) => changes.push((path.clone(), State::from(then), State::from(now))),
+                Some(then) => changes.push((path.clone(), self.saved(then, blobs), now.state())),
             }
         }
         let mut moved = HashSet::new();
         for (path, then) in before.iter().filter(|(path, _)| !self.files.contains_key(*path)) {
-            changes.push((path.clone(), State::from(then), State::Absent));
+            changes.push((path.clone(), self.saved(then, blobs), State::Absent));
             // What comes back under its old name may go under its new one.
             moved.extend(then.digest.is_ok().then_some(then.place()));
         }
@@ -140,29 +167,46 @@ impl Snapshot {
             let moved = moved.contains(&now.place());
             let born = now.born_ns.is_none_or(|born| born >= looked.over_ns);
             if looked.complete && same_rules && (moved || born) {
-                changes.push((path.clone(), State::Absent, State::from(now)));
+                changes.push((path.clone(), State::Absent, now.state()));
             } else if moved || now.stamp.changed_ns >= looked.over_ns {
-                changes.push((path.clone(), State::Unkept(UNSEEN.to_owned()), State::from(now)));
+                changes.push((path.clone(), State::Unkept(UNSEEN.to_owned()), now.state()));
             }
         }
         changes.sort_by(|one, other| one.0.cmp(&other.0));
         changes
     }
 
-    fn keep(&mut self, path: &Path, stamp: &Stamp, blobs: &Blobs) -> Result<Digest, &'static str> {
-        if stamp.bytes > FILE {
+    fn keep(&mut self, path: &Path, stamp: &Stamp) -> Result<Digest, &'static str> {
+        if stamp.bytes > self.limits.file {
             return Err("it is larger than 1 MB");
         }
-        if self.bytes + stamp.bytes > TOTAL {
+        if self.bytes + stamp.bytes > self.limits.total {
             return Err("the project is larger than 200 MB");
         }
         let bytes = fs::read(path).map_err(|_| "it could not be read")?;
         self.bytes += bytes.len() as u64;
-        blobs.put(&bytes).map_err(|_| "there is no room for it")
+        self.pack.keep(&bytes).map_err(|_| NO_ROOM)
+    }
+
+    /// What a file was, where it outlives us.
+    fn saved(&self, then: &Kept, blobs: &Blobs) -> State {
+        let Ok(digest) = &then.digest else { return then.state() };
+        let bytes = self.pack.get(digest).ok().flatten();
+        match bytes.is_some_and(|bytes| blobs.put(&bytes).is_ok()) {
+            true => then.state(),
+            false => State::Unkept(NO_ROOM.to_owned()),
+        }
     }
 }
 
 impl Kept {
+    fn state(&self) -> State {
+        match &self.digest {
+            Ok(digest) => State::File { digest: digest.to_string(), mode: self.mode },
+            Err(why) => State::Unkept((*why).to_owned()),
+        }
+    }
+
     /// The file itself, whatever its name.
     fn place(&self) -> (u64, u64) {
         (self.stamp.device, self.stamp.inode)
@@ -195,5 +239,74 @@ fn walk(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     walk.hidden(false).require_git(false).follow_links(false);
     walk.filter_entry(|entry| entry.file_name() != ".git");
     let files = walk.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    files.take(FILES).map(ignore::DirEntry::into_path)
+    files.map(ignore::DirEntry::into_path)
+}
+
+#[cfg(test)]
+mod tests {
+    use store::Durability;
+    use testkit::Home;
+
+    use super::*;
+
+    struct Rig {
+        home: Home,
+        snapshot: Snapshot,
+        blobs: Blobs,
+    }
+
+    fn rig(limits: Limits, files: &[(&str, &str)]) -> Rig {
+        let home = Home::new();
+        for (name, text) in files {
+            home.write(format!("p/{name}"), text);
+        }
+        let folder = home.path().join("undo");
+        let blobs = Blobs::open(&folder, Durability::Cached).unwrap();
+        let mut snapshot = Snapshot::new(&home.path().join("p"), &folder);
+        snapshot.limits = limits;
+        Rig { home, snapshot, blobs }
+    }
+
+    impl Rig {
+        /// What is known of each file that a command changed by writing these.
+        fn after(&mut self, files: &[(&str, &str)]) -> Vec<String> {
+            self.snapshot.refresh(&Cancel::default());
+            for (name, text) in files {
+                self.home.write(format!("p/{name}"), text);
+            }
+            let before = |(_, before, _): (PathBuf, State, State)| match before {
+                State::Unkept(why) => why,
+                State::File { .. } => "kept".to_owned(),
+                State::Absent => "was not there".to_owned(),
+            };
+            self.snapshot.changes(&self.blobs).into_iter().map(before).collect()
+        }
+    }
+
+    #[test]
+    fn of_a_large_project_the_rest_is_named() {
+        let files = [("a", "1234567"), ("b", "1234"), ("c", "1")];
+        let mut rig = rig(Limits { file: 6, total: 4, ..USUAL }, &files);
+        let told = rig.after(&files.map(|(name, _)| (name, "other")));
+        for words in ["it is larger than 1 MB", "the project is larger than 200 MB", "kept"] {
+            assert!(told.iter().any(|told| told == words), "{words}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn a_tree_without_end_is_not_looked_at_to_the_end() {
+        let mut rig = rig(Limits { files: 2, ..USUAL }, &[("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")]);
+        let told = rig.after(&[("a", "new"), ("b", "new"), ("c", "new"), ("d", "new")]);
+        assert!(told.len() >= 2 && !told.contains(&"was not there".to_owned()), "{told:?}");
+    }
+
+    #[test]
+    fn what_files_were_long_ago_does_not_pile_up() {
+        let mut rig = rig(Limits { total: 100, ..USUAL }, &[("a", "start")]);
+        for number in 0..100 {
+            let text = format!("{number:50}");
+            assert_eq!(rig.after(&[("a", &text)]), ["kept"], "command {number}");
+            assert!(rig.snapshot.pack.bytes() <= 2 * 100 + 2 * 50, "{}", rig.snapshot.pack.bytes());
+        }
+    }
 }

@@ -54,11 +54,11 @@ fn a_hook_may_change_what_a_tool_is_given_and_allow_what_would_be_asked() {
     );
     let _ = rig.run(&["--permission", "ask", "go"]).ok();
     assert!(rig.project().join("right").exists() && !rig.project().join("wrong").exists());
-    assert_eq!(
-        rig.requests()[1]["messages"][1]["content"][0]["input"]["command"],
-        "touch wrong",
-        "the model's own words stay"
-    );
+    let requests = rig.requests();
+    let asked = &requests[1]["messages"][1]["content"][0]["input"]["command"];
+    assert_eq!(asked, "touch wrong", "the model's own words stay");
+    let told = "[not as you asked, but with these arguments: {\"command\":\"touch right\"}]";
+    assert!(results(&requests[1])[0].0.starts_with(told), "{:?}", results(&requests[1]));
 }
 
 #[test]

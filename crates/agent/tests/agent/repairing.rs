@@ -119,7 +119,8 @@ fn a_command_that_died_with_us_is_not_run_again_and_the_model_is_told() {
     let mut child =
         rig.command(&["--permission", "all", "go"]).stdin(std::process::Stdio::null()).spawn().unwrap();
     let log = rig.project().join("log");
-    assert!(until(PATIENCE, || log.exists()));
+    // A file is there before what is written to it.
+    assert!(until(PATIENCE, || std::fs::read_to_string(&log).is_ok_and(|text| text == "once\n")));
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(rig.run(&["--continue"]).ok().stdout, "I see.\n");

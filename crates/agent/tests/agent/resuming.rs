@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use testkit::{PATIENCE, until};
 
-use crate::rig::{Rig, says, words};
+use crate::rig::{Rig, calls, says, words};
 
 #[test]
 fn the_last_conversation_of_this_directory_goes_on_and_no_other() {
@@ -92,5 +92,25 @@ fn what_is_kept_is_for_us_alone() {
     let open =
         rig.home.run(rig.home.command("find").args([".chibi", ".local/share/scrimp", "-perm", "/077"]));
     assert_eq!(open.stdout, "", "{}", open.transcript());
+    drop(rig.requests());
+}
+
+#[test]
+fn what_tools_did_can_be_read_in_the_transcript() {
+    let rig = Rig::new([
+        calls("bash", &json!({"command": "echo secret-of-the-day"})),
+        calls("bash", &json!({"command": "touch made"})),
+        says("done"),
+    ]);
+    let rule = "[[agent.rules]]\ntool = \"bash\"\ncommand = \"touch made\"\nverdict = \"deny\"\n";
+    rig.home.write(".config/scrimp/config.toml", rule);
+    let _ = rig.run(&["--permission", "all", "go"]).ok();
+    let name = std::fs::read_dir(rig.home.path().join(".chibi/contexts")).unwrap().next().unwrap().unwrap();
+    let transcript = std::fs::read_to_string(name.path().join("transcript/active.jsonl")).unwrap();
+    for word in
+        ["echo secret-of-the-day", "secret-of-the-day\\n", "touch made", "a rule of the user forbids it"]
+    {
+        assert!(transcript.contains(word), "{word}: {transcript}");
+    }
     drop(rig.requests());
 }

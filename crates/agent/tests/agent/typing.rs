@@ -165,6 +165,11 @@ fn what_an_edit_writes_can_be_edited_before_it_is_written() {
         requests[1]["messages"][1]["content"][0]["input"]["new_str"], "two",
         "the model's own words stay"
     );
+    let (told, _) = &results(&requests[1])[0];
+    assert!(
+        told.starts_with("[not as you asked, but with these arguments: {") && told.contains("three"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -174,3 +174,15 @@ fn a_hook_that_changed_what_was_read_changed_what_was_seen() {
     let told = read(&mut shop, "a");
     assert!(told.contains("password one"), "{told}");
 }
+
+#[test]
+fn a_read_that_failed_has_saved_nothing() {
+    let mut shop = Shop::new();
+    shop.write("a", "one\ntwo\n");
+    shop.failed("read_file", json!({"path": "a", "offset": 9}));
+    shop.failed("read_file", json!({"path": "b"}));
+    assert_eq!(shop.workshop.meter.take().reads, 0);
+    shop.ok("read_file", json!({"path": "a", "offset": 2}));
+    let count = shop.workshop.meter.take();
+    assert_eq!((count.reads, count.full), (1, 2), "`2: two` and its end are 7 bytes: {count:?}");
+}

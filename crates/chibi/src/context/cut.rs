@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use store::{Durability, replace};
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::home::{make_dir, read_text};
 use super::{Context, ContextError, Document, Entry, EntryId, EntryKind, Reader, documents, window};
 
@@ -109,8 +109,7 @@ impl Context {
         let folder = Receipts::of(&self.reader);
         let nothing = || ContextError::NothingToUndo(self.name().clone());
         let receipt = folder.last()?.ok_or_else(nothing)?;
-        let old =
-            found(fs::read(folder.window(receipt.number))).at("read", &folder.0)?.ok_or_else(nothing)?;
+        let old = found(read(&folder.window(receipt.number))).at("read", &folder.0)?.ok_or_else(nothing)?;
         let now = self.reader.window_bytes()?.unwrap_or_default();
         let mut new = old.clone();
         new.extend(since(&receipt, &old, &now));

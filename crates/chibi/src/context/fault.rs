@@ -1,5 +1,6 @@
 //! What can go wrong with what we keep, in words. It never decides what to do about it.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -80,6 +81,16 @@ pub(super) trait At<T> {
 impl<T, E: Into<io::Error>> At<T> for Result<T, E> {
     fn at(self, action: &'static str, path: &Path) -> Result<T, ContextError> {
         self.map_err(|error| ContextError::Io { action, path: path.to_owned(), source: error.into() })
+    }
+}
+
+/// All of a file. A pipe in its place is not waited for.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?.file_type();
+    // Of a directory the system itself says what it is.
+    match kind.is_file() || kind.is_dir() {
+        true => fs::read(path),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

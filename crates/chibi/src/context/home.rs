@@ -1,7 +1,7 @@
 //! Where everything lies below `CHIBI_HOME`, what time it is, and fresh ids. Knows the names of files, not what is in them.
 
 use std::fmt;
-use std::fs::{self, DirBuilder, File};
+use std::fs::{DirBuilder, File};
 use std::hash::{BuildHasher, RandomState};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use kit::invocation::Clock;
 use store::lock::{self, Lock};
 use store::{Durability, replace};
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::{ContextError, ContextName, EntryId};
 
 /// Whoever changes what all contexts share holds the lock for a few small writes.
@@ -149,7 +149,7 @@ pub(super) fn sync_dir(path: &Path) -> Result<(), ContextError> {
 
 /// None without a file.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, ContextError> {
-    let bytes = found(fs::read(path)).at("read", path)?;
+    let bytes = found(read(path)).at("read", path)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

@@ -11,7 +11,7 @@ use store::journal::Journal;
 use store::lock::{self, Lock};
 use store::{Durability, replace};
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::{ChibiHome, ContextError, ContextName, Entry, EntryId, lifecycle, window};
 
 /// Others hold the inbox for one small write.
@@ -52,8 +52,8 @@ pub(super) fn taken_by(entry: &Entry) -> Vec<EntryId> {
 pub(super) fn take(folder: &Path, seen: &[EntryId]) -> Result<Vec<Message>, ContextError> {
     let _lock = hold(folder)?;
     let (inbox, taken) = (inbox_file(folder), taken_file(folder));
-    let mut lines = found(fs::read(&taken)).at("read", &taken)?.unwrap_or_default();
-    let arrived = found(fs::read(&inbox)).at("read", &inbox)?.unwrap_or_default();
+    let mut lines = found(read(&taken)).at("read", &taken)?.unwrap_or_default();
+    let arrived = found(read(&inbox)).at("read", &inbox)?.unwrap_or_default();
     if !arrived.is_empty() {
         lines.extend(arrived);
         // A torn message must not take the next one with it.
@@ -75,7 +75,7 @@ pub(super) fn take(folder: &Path, seen: &[EntryId]) -> Result<Vec<Message>, Cont
 pub(super) fn forget(folder: &Path, ids: &[EntryId]) -> Result<(), ContextError> {
     let _lock = hold(folder)?;
     let taken = taken_file(folder);
-    let Some(lines) = found(fs::read(&taken)).at("read", &taken)? else { return Ok(()) };
+    let Some(lines) = found(read(&taken)).at("read", &taken)? else { return Ok(()) };
     let mut left = parse(&lines);
     left.retain(|message| !ids.contains(&message.id));
     if left.is_empty() {

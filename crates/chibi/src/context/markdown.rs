@@ -5,6 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
 use store::{Durability, replace};
 
 use super::fault::At;
@@ -32,7 +33,9 @@ impl Context {
         }
         let text: String = said.iter().rev().filter_map(paragraph).collect();
         let path = folder.join("transcript.md");
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
+        // Nobody may ever read from a pipe in its place.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
         file.and_then(|mut file| file.write_all(text.as_bytes())).at("append to", &path)?;
         Ok(replace(&mark(folder), newest.id.0.as_bytes(), Durability::Cached)?)
     }

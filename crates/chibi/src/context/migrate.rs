@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::home::make_dir;
 use super::{ContextError, Document, Entry, EntryKind, Reader, documents};
 
@@ -75,7 +75,7 @@ fn transcript(reader: &Reader, migrated: &mut Migrated) -> Result<(), ContextErr
 
 fn whole(reader: &Reader, migrated: &mut Migrated) -> Result<(), ContextError> {
     let old = reader.folder().join("context.json");
-    let Some(bytes) = found(fs::read(&old)).at("read", &old)? else { return Ok(()) };
+    let Some(bytes) = found(read(&old)).at("read", &old)? else { return Ok(()) };
     let Ok(whole) = serde_json::from_slice::<Whole>(&bytes) else {
         return set_aside(&old, migrated, "it cannot be read");
     };

@@ -2,11 +2,10 @@
 //! makes the next search faster.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::home::read_text;
 use super::transcript::Transcript;
 use super::{
@@ -106,7 +105,7 @@ impl Reader {
 
     pub(super) fn window_bytes(&self) -> Result<Option<Vec<u8>>, ContextError> {
         let path = self.window_file();
-        found(fs::read(&path)).at("read", &path)
+        found(read(&path)).at("read", &path)
     }
 
     pub(super) fn window_file(&self) -> PathBuf {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use store::{Durability, replace};
 
-use super::fault::{At, found};
+use super::fault::{At, found, read};
 use super::{ChibiHome, ContextError, ContextName};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -30,7 +30,7 @@ impl State {
     /// Without a file, or with one that is no state, the state of a new home; a note says so then.
     pub fn load(home: &ChibiHome) -> Result<(State, Option<String>), ContextError> {
         let path = home.root().join("state.json");
-        let Some(bytes) = found(fs::read(&path)).at("read", &path)? else {
+        let Some(bytes) = found(read(&path)).at("read", &path)? else {
             return Ok((State::default(), None));
         };
         match serde_json::from_slice::<State>(&bytes) {
@@ -62,7 +62,7 @@ impl State {
         let result = change(&mut state);
         let mut text = serde_json::to_vec_pretty(&state).expect("names can always be written as JSON");
         text.push(b'\n');
-        if found(fs::read(&path)).at("read", &path)?.as_ref() != Some(&text) {
+        if found(read(&path)).at("read", &path)?.as_ref() != Some(&text) {
             replace(&path, &text, Durability::Fsync)?;
         }
         Ok(result)

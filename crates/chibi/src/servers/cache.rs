@@ -2,7 +2,6 @@
 //! with it, the servers are asked again.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -56,7 +55,8 @@ impl Said {
 
 impl Cache {
     pub(super) fn open(path: &Path) -> Cache {
-        let read = fs::read(path).ok().and_then(|bytes| serde_json::from_slice::<Cache>(&bytes).ok());
+        let read =
+            crate::context::read(path).ok().and_then(|bytes| serde_json::from_slice::<Cache>(&bytes).ok());
         read.filter(|cache| cache.version == VERSION).unwrap_or_else(Cache::empty)
     }
 

@@ -190,11 +190,13 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
-    fn compacted(&mut self, archived: usize, summary: &str) {
+    /// There were `before` messages.
+    fn compacted(&mut self, before: usize, summary: &str) {
         self.parts.summary = summary.to_owned();
-        self.run.out.diagnostic(&format!("{archived} exchanges were summed up"));
         let name = self.context.name().as_str().to_owned();
         let message_count = compaction::messages(self.context);
+        let archived = before.saturating_sub(message_count);
+        self.run.out.diagnostic(&format!("{archived} messages were summed up"));
         self.fire(&Event::PostRollingCompact {
             context_name: &name,
             message_count,
@@ -269,11 +271,12 @@ impl drive::Host for Host<'_> {
                 account(self.run, &name, &self.stage.reached.model, usage);
                 Ok(())
             }
-            Record::Compacted { archived, summary } => {
+            Record::Compacted { summary, .. } => {
+                let before = compaction::messages(self.context);
                 let user = self.stage.config.username.clone();
                 let kept = self.context.record(record, &user, &self.stage.reached.model);
                 kept?;
-                self.compacted(archived.len(), summary);
+                self.compacted(before, summary);
                 Ok(())
             }
             record => self.own(record),

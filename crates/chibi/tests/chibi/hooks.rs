@@ -97,7 +97,10 @@ fn all_hooks_come_in_their_order_with_what_they_are_told() {
     chibi.heard();
     chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
     chibi.told(&["now"]);
-    let names = chibi.heard_names();
+    let heard = chibi.heard();
+    let archived = (&heard[3].1["messages_archived"], &heard[3].1["message_count"]);
+    assert_eq!(archived, (&json!(4), &json!(1)), "two exchanges went, and the prompt is there");
+    let names: Vec<&str> = heard.iter().map(|(hook, _)| hook.as_str()).collect();
     assert_eq!(
         names[1..6],
         [

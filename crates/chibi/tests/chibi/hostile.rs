@@ -127,3 +127,35 @@ fn replies_of_every_shape_end_well() {
         assert!(chibi.run(&["-g", "0"]).code == 0);
     }
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+    let server = Server::answering(|_| says("ok"));
+    let files = [
+        "config.toml",
+        "state.json",
+        "prompts/chibi.md",
+        "cache/plugins.json",
+        "contexts/default/local.toml",
+        "contexts/default/context.jsonl",
+        "contexts/default/context_meta.json",
+        "contexts/default/todos.md",
+        "contexts/default/inbox.jsonl",
+        "contexts/default/transcript.md",
+        "contexts/default/transcript/active.jsonl",
+        "contexts/default/transcript/manifest.json",
+    ];
+    for file in files {
+        let chibi = Chibi::asking(&server);
+        chibi.told(&["hello"]);
+        let path = chibi.path(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let _ = fs::remove_file(&path);
+        assert!(chibi.home.command("mkfifo").arg(&path).status().unwrap().success());
+        for args in [&["-l"][..], &["again"], &["--search", "hello"], &["--usage"]] {
+            let output = chibi.run(args);
+            assert!([0, 1].contains(&output.code), "{file} {args:?}: {}", output.transcript());
+        }
+    }
+    drop(server);
+}

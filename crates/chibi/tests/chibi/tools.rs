@@ -289,7 +289,7 @@ fn no_plugin_sees_a_key() {
 fn arguments_of_any_size_reach_a_tool_and_its_hooks() {
     let schema = json!({"name": "measure", "description": "d", "parameters": {"type": "object"}, "hooks": ["pre_tool", "pre_message"]});
     let server =
-        Server::scripted([said(turn().call("measure", &json!({"text": "x".repeat(300_000)}))), says("ok")]);
+        Server::scripted([said(turn().call("measure", &json!({"text": "x".repeat(140_000)}))), says("ok")]);
     let chibi = Chibi::asking(&server);
     chibi.plugin(
         "measure",
@@ -302,7 +302,7 @@ fn arguments_of_any_size_reach_a_tool_and_its_hooks() {
     chibi.told(&[&"y".repeat(120_000)]);
     let log = chibi.transcript("default");
     let result = log.iter().find(|entry| entry.0 == "tool_result").unwrap();
-    assert_eq!(result.3.trim(), "300011");
+    assert_eq!(result.3.trim(), "140011");
     drop(server);
 }
 

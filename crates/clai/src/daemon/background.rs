@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kit::invocation::Environment;
-use kit::process::{Job, has_ended, minimal_environment};
+use kit::process::{Job, THRIFTY, has_ended, minimal_environment};
 use kit::{Exit, Failure, Invocation, Places};
 use store::lock;
 
@@ -19,13 +19,6 @@ use crate::config::KEYS;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often to ask.
 const STEP: Duration = Duration::from_millis(10);
-
-/// What the system's allocator has to be told to give back what a burst has used: a heap for every other thread, and a
-/// threshold that rises with the largest block ever freed, both keep it (measured after 130,000 commands on top of
-/// 900,000: 61 MB without this, 46 MB with it). And to keep what an answer needs: to give that back and to fetch it again
-/// was 39 page faults, a quarter of the answer. Other allocators do not look at it.
-const THRIFTY: [(&str, &str); 3] =
-    [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "1048576"), ("MALLOC_TRIM_THRESHOLD_", "2097152")];
 
 /// Whether there was something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

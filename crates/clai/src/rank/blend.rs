@@ -110,7 +110,7 @@ impl Ranked<'_> {
         Suggestion {
             template: name_of(model, self.candidate.template).unwrap_or_else(template),
             score: why.iter().map(|part| part.score).sum(),
-            confidence: weights.confidence(ask.prefix, self.chance),
+            confidence: weights.confidence(ask.prefix, self.candidate, self.chance),
             reasons: why.iter().filter(speaks).map(|part| part.name).collect(),
             command,
             why,

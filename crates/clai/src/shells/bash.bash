@@ -98,7 +98,7 @@ __clai_after_prompt() {
 # The last entry of the history and its number, in `entry` and `number`. Through a file, which costs a tenth of a fork.
 __clai_entry() {
   local HISTTIMEFORMAT='' whole
-  if [[ -w $__clai_history ]]; then
+  if [[ -O $__clai_memory ]]; then
     builtin history 1 >|"$__clai_history"
     # Not `read`, which takes byte after byte.
     builtin mapfile -d '' -t whole <"$__clai_history"
@@ -142,7 +142,7 @@ __clai_send() {
   # A daemon that answered the last time is worth a moment. The file is emptied before the time is taken: by its own
   # time the daemon sees whether an answer comes too late.
   [[ -s $__clai_answer ]] && __clai_due=50
-  [[ -w $__clai_answer ]] && : >|"$__clai_answer"
+  [[ -O $__clai_dir ]] && : >|"$__clai_answer"
   local -x CLAI_EXIT=$1 CLAI_DURATION_MS=$3 CLAI_CWD=$PWD CLAI_SHELL=bash CLAI_HOOK_TIMEOUT_MS=$__clai_timeout_ms
   ((__clai_bash >= 500)) && local -x CLAI_TS=$((${EPOCHREALTIME/[.,]/} / 1000))
   # At most four bytes to a character, so that only longer lines need to be counted.
@@ -170,10 +170,14 @@ __clai_fits() {
 
 # Into `__clai_next`: command, reasons, command, …
 __clai_take() {
-  local last
   __clai_next=()
-  [[ -s $__clai_answer ]] && builtin mapfile -d '' -t __clai_next <"$__clai_answer"
-  last=$((${#__clai_next[@]} - 1))
+  # Long after us, somebody else may have made the directory anew.
+  [[ -s $__clai_answer && -O $__clai_answer ]] && builtin mapfile -d '' -t __clai_next <"$__clai_answer"
+  __clai_pairs
+}
+
+__clai_pairs() {
+  local last=$((${#__clai_next[@]} - 1))
   ((last % 2 == 0)) && unset "__clai_next[$last]"
   ((last > 0))
 }
@@ -200,9 +204,11 @@ __clai_plain() {
 __clai_ask() {
   [[ -z ${CLAI_OFF-} ]] || return
   [[ -z $READLINE_LINE ]] && __clai_take && return
-  [[ -x $__clai_clai && -n $__clai_answer ]] || return
-  CLAI_PREFIX=$READLINE_LINE "$__clai_clai" suggest --shell bash </dev/null >|"$__clai_answer" 2>/dev/null
-  __clai_take
+  [[ -x $__clai_clai ]] || return
+  builtin mapfile -d '' -t __clai_next < <(
+    CLAI_PREFIX=$READLINE_LINE "$__clai_clai" suggest --shell bash </dev/null 2>/dev/null
+  )
+  __clai_pairs
 }
 
 __clai_accept() {

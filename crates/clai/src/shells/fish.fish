@@ -56,7 +56,7 @@ end
 function __clai_send
     # What the daemon said is of yesterday, and if we have drawn the prompt when it answers anew it shall wake us. By
     # the time of the file it sees whether an answer comes too late.
-    test -w "$__clai_answer"; and echo $fish_pid >$__clai_answer
+    test -O "$__clai_dir"; and echo $fish_pid >$__clai_answer
     set __clai_drawn
     if test $__clai_rest -gt 0
         set __clai_rest (math $__clai_rest - 1)
@@ -85,7 +85,8 @@ end
 # Into `__clai_next`: command, reasons, command, …
 function __clai_take
     set -g __clai_next
-    test -s "$__clai_answer"; and set __clai_next (string split0 <$__clai_answer)
+    # Long after us, somebody else may have made the directory anew.
+    test -s "$__clai_answer" -a -O "$__clai_answer"; and set __clai_next (string split0 <$__clai_answer)
     # Before there is an answer the file says only who waits for it.
     set -q __clai_next[2]; and return
     set __clai_next
@@ -122,9 +123,9 @@ function __clai_ask
     test -z "$CLAI_OFF"; or return
     set -l line (commandline | string collect)
     test -z "$line"; and __clai_take; and return
-    test -x $__clai_clai -a -n "$__clai_answer"; or return
-    CLAI_PREFIX=$line $__clai_clai suggest --shell fish </dev/null >$__clai_answer 2>/dev/null
-    __clai_take
+    test -x $__clai_clai; or return
+    set -g __clai_next (CLAI_PREFIX=$line $__clai_clai suggest --shell fish </dev/null 2>/dev/null | string split0)
+    set -q __clai_next[2]
 end
 
 function __clai_accept

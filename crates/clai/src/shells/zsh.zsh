@@ -189,7 +189,12 @@ __clai_answer() {
   emulate -L zsh
   __clai_read
   __clai_hide
-  [[ -n $__clai_shown ]] && __clai_show
+  if [[ -n $__clai_begun && $BUFFER == $__clai_begun && ${__clai_next[1][1,$#BUFFER]} == $BUFFER ]]; then
+    __clai_put
+    zle -R
+  elif [[ -n $__clai_shown ]]; then
+    __clai_show
+  fi
 }
 
 # Only where nothing else is: no text, no other ghost, no keys waiting, no `read` or `vared`.
@@ -233,6 +238,8 @@ __clai_accept() {
     return 0
   elif [[ -n ${__clai_under[$KEYS]-} ]]; then
     zle ${__clai_under[$KEYS]} -- "$@"
+  else
+    __clai_ask
   fi
 }
 
@@ -242,17 +249,35 @@ __clai_fill() {
   # A ghost that Ctrl-C has left on the screen is none.
   [[ -n $__clai_drawn && $POSTDISPLAY == $__clai_drawn || $KEYS == $'\e'$__clai_key_accept ]] || return
   __clai_hide
+  __clai_put
+}
+
+__clai_put() {
   BUFFER=$__clai_next[1]
   CURSOR=$#BUFFER
+  __clai_begun=
+}
+
+# For the rest of what is typed. The answer is put where it still fits when it comes.
+__clai_ask() {
+  emulate -L zsh
+  [[ -n $BUFFER && $BUFFER != *$'\0'* && -n $__clai_fd && -z ${CLAI_OFF-} ]] && (( $#BUFFER < 4096 )) || return 0
+  zselect -t 0 -a __clai_ready -w $__clai_fd || return 0
+  syswrite -o $__clai_fd -- "$__clai_question${PWD:-/}"$'\0prefix='"$BUFFER"$'\0\0'
+  (( __clai_awaited = ++__clai_asked ))
+  __clai_next=() __clai_begun=$BUFFER
 }
 
 __clai_cycle() {
   emulate -L zsh
-  if [[ -n $__clai_drawn && $POSTDISPLAY == $__clai_drawn ]]; then
+  if [[ -n $BUFFER && $BUFFER != $__clai_next[1] ]]; then
+    __clai_ask
+    return
+  elif [[ -n $BUFFER || -n $__clai_drawn && $POSTDISPLAY == $__clai_drawn ]]; then
     __clai_hide
     __clai_next=( "${(@)__clai_next[3,-1]}" "${(@)__clai_next[1,2]}" )
   fi
-  __clai_show
+  if [[ -n $BUFFER ]]; then __clai_put; else __clai_show; fi
 }
 
 __clai_why() {
@@ -303,7 +328,7 @@ else
   typeset -g __clai_alone=1 EPOCHREALTIME=${EPOCHREALTIME-0}
 fi
 if [[ ${__clai_shell-} != $$ ]]; then
-  typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets=
+  typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets= __clai_begun=
   typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0 __clai_missed=0
   typeset -gi __clai_asked=0 __clai_awaited=0 __clai_answered=0
   typeset -gF __clai_began=0

@@ -306,6 +306,35 @@ fn without_helper_and_daemon_nothing_is_heard_of_us() {
     }
 }
 
+/// At the end of a login its directories go, and what runs on in tmux finds new ones.
+#[test]
+fn a_runtime_directory_that_goes_and_comes_again_is_no_trouble() {
+    for kind in KINDS {
+        let ground = Ground::new();
+        ground.daemon.suggest(&["git push"]);
+        let shell = ground.shell(kind);
+        shell.run_line("echo one");
+        ground.settled("echo one");
+        fs::remove_dir_all(ground.daemon.directory()).unwrap();
+        ground.daemon.hang_up();
+        shell.run_line("clear");
+        for key in [Key::Alt('j'), Key::Alt('k'), Key::Alt('i')] {
+            shell.key(key);
+        }
+        shell.send("echo gone");
+        shell.key(Key::Enter);
+        shell.wait_for("$ echo gone\ngone\n$", PATIENCE);
+        ground.daemon.listen();
+        let heard = |line: &str| ground.daemon.events().iter().any(|event| event.cmd_raw == line);
+        assert!(until(PATIENCE, || shell.run_line("echo two") == "two" && heard("echo two")), "{kind:?}");
+        let taken = || {
+            shell.key(Key::Alt('j'));
+            until(Duration::from_millis(500), || shell.screen().contains("$ git push"))
+        };
+        assert!(until(PATIENCE, taken), "{kind:?}\n{}", shell.screen());
+    }
+}
+
 #[test]
 fn what_the_user_sees_of_the_last_command_is_unchanged() {
     for kind in KINDS {

@@ -139,12 +139,11 @@ impl Daemon {
         let daemon = self.clone();
         thread::spawn(move || {
             for caller in listener.incoming().map_while(Result::ok) {
-                let daemon = daemon.clone();
                 let mut heard = daemon.heard();
                 heard.connections += 1;
                 heard.open.push(caller.try_clone().unwrap());
                 drop(heard);
-                thread::spawn(move || daemon.serve(caller));
+                daemon.serve(caller);
             }
         });
     }
@@ -200,7 +199,7 @@ impl Daemon {
         self.heard().suggestions = commands.iter().map(suggestion).collect();
     }
 
-    /// In the order in which they ended: each came on a connection of its own.
+    /// In the order in which they ended.
     pub(crate) fn events(&self) -> Vec<Event> {
         let mut events = self.heard().events.clone();
         events.sort_by_key(|event| event.ts);
@@ -219,6 +218,8 @@ impl Daemon {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Hooks one after the other, since a shell waits for the end of one before its next: so what was said later is heard
+    /// later. Who keeps the connection has a thread.
     fn serve(&self, caller: UnixStream) {
         let mut answers = caller.try_clone().unwrap();
         let mut input = BufReader::new(caller);
@@ -227,11 +228,14 @@ impl Daemon {
         };
         match Dialect::of(first) {
             Some(Dialect::Raw) => {
-                let mut reader = RawReader::buffered(input);
-                while let Ok(Some(message)) = reader.next_message() {
-                    assert!(until(PATIENCE, || self.is_willing()), "nobody woke it");
-                    self.take(message, &mut answers);
-                }
+                let daemon = self.clone();
+                thread::spawn(move || {
+                    let mut reader = RawReader::buffered(input);
+                    while let Ok(Some(message)) = reader.next_message() {
+                        assert!(until(PATIENCE, || daemon.is_willing()), "nobody woke it");
+                        daemon.take(message, &mut answers);
+                    }
+                });
             }
             Some(Dialect::Ndjson) => {
                 let mut reader = LineReader::buffered(input, CAP);
@@ -265,9 +269,11 @@ impl Daemon {
                 let id = SessionId(format!("given-{}-{}", start.pid, heard.sessions));
                 let _ = answers.write_all(&to_line(&SessionStarted { session_id: id }).unwrap());
             }
-            Message::Suggest(_) => {
+            Message::Suggest(ask) => {
                 heard.asked += 1;
-                let _ = write_suggestions(answers, &heard.response());
+                let mut response = heard.response();
+                response.suggestions.retain(|suggestion| suggestion.cmd.starts_with(&ask.prefix));
+                let _ = write_suggestions(answers, &response);
             }
             Message::Health => panic!("no shell asks for this"),
         }

@@ -60,7 +60,8 @@ pub(crate) fn understand(sources: &Sources) -> Snapshot {
 
 pub(crate) fn edges(snapshot: &Snapshot) -> Vec<Ours> {
     let all = calls::calls(snapshot, &Part::default()).edges;
-    all.into_iter()
+    all.iter()
+        .map(calls::Link::call)
         .map(|call| Ours {
             line: call.line,
             is_call: matches!(call.kind, EdgeKind::Call | EdgeKind::Constructor | EdgeKind::Super),

@@ -8,7 +8,7 @@ use super::{
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf02";
+pub const FORMAT: [u8; 4] = *b"cf03";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -73,7 +73,7 @@ impl Facts {
             |one: &Import| sym(&one.module) && one.name.iter().chain(&one.alias).all(sym) && def(one.scope);
         defs > 0
             && exprs > 0
-            && self.names.is_sorted()
+            && self.names.iter().is_sorted()
             && self.defs.iter().enumerate().all(sound_def)
             && self.exprs.iter().enumerate().all(sound_expr)
             && self.bindings.iter().all(sound_binding)
@@ -84,7 +84,7 @@ impl Facts {
 }
 
 /// What can be written to bytes and read back.
-trait Pack: Sized {
+pub(crate) trait Pack: Sized {
     fn put(&self, out: &mut Vec<u8>);
     fn get(rest: &mut &[u8]) -> Option<Self>;
 }
@@ -253,6 +253,8 @@ macro_rules! choice {
         }
     };
 }
+
+pub(crate) use {choice, number, record};
 
 number!(Sym, DefId, ExprId);
 record!(Param { name, text });

@@ -11,7 +11,7 @@ use crate::quick::{Quick, QuickMap, QuickSet, fold};
 /// A piece of a file that is looked at as one: a name of the file, or a member of one of its classes. Two that happen to
 /// have the same number are one piece, which is coarser and still true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Facet(u32);
+pub(crate) struct Facet(pub(crate) u32);
 
 impl Facet {
     /// What is the file's as a whole: its package, and what it imports without naming it.

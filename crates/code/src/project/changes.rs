@@ -12,7 +12,7 @@ use crate::quick::{Quick, QuickMap, QuickSet, fold};
 /// A question about where modules are, as a number. Questions with the same number are taken for each other, which makes
 /// more stale than has to be and nothing less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Lookup(u32);
+pub(crate) struct Lookup(pub(crate) u32);
 
 impl Lookup {
     /// Where do Python's packages start?

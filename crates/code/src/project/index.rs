@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 use super::{FileId, Place};
 use crate::facts::{Def, DefId, DefKind, Facts};
@@ -11,8 +12,14 @@ use crate::quick::{Quick, fold};
 /// Definitions by family of languages and bare name.
 #[derive(Clone, Default)]
 pub(crate) struct Index {
-    names: HashMap<(Family, Box<str>), Vec<Place>>,
+    /// In parts by the number of the name, so that the index after an edit shares all but the parts it touched.
+    parts: [Arc<Names>; PARTS],
 }
+
+/// An edit touches some dozens of names at most.
+const PARTS: usize = 32;
+
+type Names = HashMap<(Family, Box<str>), Vec<Place>>;
 
 /// Languages that call each other by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +40,7 @@ impl Family {
 /// A bare name in a family of languages, as a number. Names with the same number are taken for each other, which makes
 /// more stale than has to be and nothing less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct NameKey(u32);
+pub(crate) struct NameKey(pub(crate) u32);
 
 impl NameKey {
     pub(crate) fn of(language: Language, name: &str) -> Self {
@@ -41,13 +48,18 @@ impl NameKey {
         (Family::of(language), name).hash(&mut hash);
         Self(fold(hash.finish()))
     }
+
+    fn part(self) -> usize {
+        self.0 as usize % PARTS
+    }
 }
 
 impl Index {
     pub(super) fn add(&mut self, file: FileId, facts: &Facts) {
         let family = Family::of(facts.language);
         for (def, one) in listed(facts) {
-            let places = self.names.entry((family, facts.text(one.name).into())).or_default();
+            let name = facts.text(one.name);
+            let places = self.part(facts.language, name).entry((family, name.into())).or_default();
             let place = Place { file, def };
             // In order, so that the index does not tell in which order files came.
             let at = places.partition_point(|other| *other < place);
@@ -55,21 +67,35 @@ impl Index {
         }
     }
 
+    /// Whether two states of a file are the same to the index.
+    pub(super) fn is_same(old: &Facts, new: &Facts) -> bool {
+        let names = |facts: &Facts| -> Vec<(DefId, Box<str>)> {
+            listed(facts).map(|(id, def)| (id, facts.text(def.name).into())).collect()
+        };
+        old.language == new.language && names(old) == names(new)
+    }
+
     pub(super) fn remove(&mut self, file: FileId, facts: &Facts) {
         let family = Family::of(facts.language);
         for (_, one) in listed(facts) {
-            let key = (family, Box::from(facts.text(one.name)));
-            if let Some(places) = self.names.get_mut(&key) {
+            let name = facts.text(one.name);
+            let (names, key) = (self.part(facts.language, name), (family, Box::from(name)));
+            if let Some(places) = names.get_mut(&key) {
                 places.retain(|place| place.file != file);
                 if places.is_empty() {
-                    self.names.remove(&key);
+                    names.remove(&key);
                 }
             }
         }
     }
 
     pub(crate) fn named(&self, family: Family, name: &str) -> &[Place] {
-        self.names.get(&(family, Box::from(name))).map_or(&[], Vec::as_slice)
+        let part = &self.parts[NameKey::of(family.0, name).part()];
+        part.get(&(family, Box::from(name))).map_or(&[], Vec::as_slice)
+    }
+
+    fn part(&mut self, language: Language, name: &str) -> &mut Names {
+        Arc::make_mut(&mut self.parts[NameKey::of(language, name).part()])
     }
 }
 

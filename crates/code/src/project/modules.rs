@@ -1,7 +1,8 @@
-//! Which file an import means, language by language. Only paths and declared packages are looked at.
+//! Which file an import means, language by language. Only paths, declared packages and build files are looked at.
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::manifest::Kind;
 use super::{FileId, Files};
 use crate::facts::{Facts, Import};
 use crate::language::Language;
@@ -27,6 +28,12 @@ pub(crate) struct Modules {
     crates: HashMap<Box<str>, Box<str>>,
     /// Files by declared package.
     packages: HashMap<Box<str>, Vec<FileId>>,
+    /// Folders of Go modules by name, the longest name first.
+    go: Vec<(Box<str>, Box<str>)>,
+    /// Folders of script packages by name.
+    scripts: HashMap<Box<str>, Box<str>>,
+    /// What imports stand for below a folder, the longest path of a folder and then the longest pattern first.
+    aliases: Vec<(Box<str>, Box<str>, Box<str>)>,
 }
 
 impl Modules {
@@ -59,7 +66,31 @@ impl Modules {
             }
         }
         modules.find_roots();
+        modules.read(files);
         modules
+    }
+
+    /// Takes in what build files say.
+    fn read(&mut self, files: &Files) {
+        for (path, manifest) in files.manifests() {
+            let folder: Box<str> = split(path).0.into();
+            let below = |pair: &(Box<str>, Box<str>)| (folder.clone(), pair.0.clone(), pair.1.clone());
+            self.aliases.extend(manifest.aliases.iter().map(below));
+            let Some(name) = manifest.name.clone() else { continue };
+            match manifest.kind {
+                Kind::Go => self.go.push((name, folder)),
+                Kind::Cargo => {
+                    self.crates.insert(name, join(&folder, "src").into());
+                }
+                Kind::Package => {
+                    self.scripts.insert(name, folder);
+                }
+                Kind::Scripts => {}
+            }
+        }
+        self.go.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        // As written where they are as long: the first of several targets is the one that is meant.
+        self.aliases.sort_by_key(|(folder, pattern, _)| std::cmp::Reverse((folder.len(), pattern.len())));
     }
 
     /// A folder is a root if it holds a package and is none itself.
@@ -129,19 +160,31 @@ impl Modules {
     }
 
     fn script(&self, path: &str, module: &str) -> Option<Target> {
+        self.script_bases(path, module).iter().find_map(|base| self.script_file(base)).map(Target::File)
+    }
+
+    /// Paths without an ending that an import may mean, the likeliest first.
+    pub(crate) fn script_bases(&self, path: &str, module: &str) -> Vec<String> {
         let folder = split(path).0;
-        let bases: Vec<String> = match module.strip_prefix('.') {
-            Some(_) => vec![walk(folder, module)?],
-            // A path alias: what follows its first part, under a source folder above us.
-            None => {
-                let inner = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/"))?;
-                let mut above: Vec<_> =
-                    ancestors(folder).map(|root| join(&join(root, "src"), inner)).collect();
-                above.extend(ancestors(folder).map(|root| join(root, inner)));
-                above
+        if module.starts_with('.') {
+            return walk(folder, module).into_iter().collect();
+        }
+        let aliases = self.aliases.iter().filter(|(above, _, _)| within(path, above));
+        let mut bases: Vec<String> =
+            aliases.filter_map(|(_, pattern, target)| stands_for(module, pattern, target)).collect();
+        for name in ancestors(module).filter(|name| !name.is_empty()) {
+            if let Some(package) = self.scripts.get(name) {
+                let inner = module[name.len()..].trim_start_matches('/');
+                bases.extend([join(&join(package, "src"), inner), join(package, inner)]);
             }
-        };
-        bases.iter().find_map(|base| self.script_file(base)).map(Target::File)
+        }
+        // The usual alias for a source folder above us, where nobody wrote down what it means.
+        if let Some(inner) = module.strip_prefix("@/").or_else(|| module.strip_prefix("~/")) {
+            bases.extend(ancestors(folder).map(|root| join(&join(root, "src"), inner)));
+            bases.extend(ancestors(folder).map(|root| join(root, inner)));
+        }
+        bases.iter_mut().for_each(|base| base.truncate(base.trim_end_matches('/').len()));
+        bases
     }
 
     fn script_file(&self, base: &str) -> Option<FileId> {
@@ -152,17 +195,25 @@ impl Modules {
         file(base).or_else(|| bare.and_then(file)).or_else(|| file(&join(base, "index")))
     }
 
-    /// A Go package: the folder with the longest ending of the import's path.
     fn go(&self, module: &str) -> Option<Target> {
-        let mut rest = module;
-        loop {
-            if self.folders.contains_key(rest) {
-                return Some(Target::Folder(rest.into()));
-            }
-            let Some((_, inner)) = rest.split_once('/') else { break };
-            rest = inner;
+        let folder = self.go_folder(module)?;
+        self.folders.contains_key(folder.as_str()).then(|| Target::Folder(folder.into()))
+    }
+
+    /// The folder of a Go package: by the module that its path begins with, or a copy of another's. Where no module says
+    /// its name, the folder with the longest ending of the path.
+    pub(crate) fn go_folder(&self, module: &str) -> Option<String> {
+        if self.go.is_empty() {
+            let mut endings = std::iter::successors(Some(module), |rest| Some(rest.split_once('/')?.1));
+            return endings.find(|rest| self.folders.contains_key(*rest)).map(str::to_owned);
         }
-        None
+        let own = self.go.iter().find_map(|(name, folder)| {
+            let inner = module.strip_prefix(&**name)?;
+            (inner.is_empty() || inner.starts_with('/'))
+                .then(|| join(folder, inner.trim_start_matches('/')).trim_end_matches('/').to_owned())
+        });
+        let copied = join("vendor", module);
+        own.or_else(|| self.folders.contains_key(copied.as_str()).then_some(copied))
     }
 
     fn lua(&self, path: &str, module: &str) -> Option<Target> {
@@ -288,7 +339,7 @@ pub(crate) fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-fn join(folder: &str, name: &str) -> String {
+pub(super) fn join(folder: &str, name: &str) -> String {
     if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
 }
 
@@ -301,8 +352,17 @@ pub(super) fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| split(folder).0))
 }
 
+/// What an import is by a pattern, if it is one of those.
+fn stands_for(module: &str, pattern: &str, target: &str) -> Option<String> {
+    let Some((before, after)) = pattern.split_once('*') else {
+        return (module == pattern).then(|| target.to_owned());
+    };
+    let inner = module.strip_prefix(before)?.strip_suffix(after)?;
+    Some(target.replacen('*', inner, 1))
+}
+
 /// `folder` followed by a relative path; nothing if that leads out of the project.
-fn walk(folder: &str, relative: &str) -> Option<String> {
+pub(super) fn walk(folder: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {
         match part {

@@ -93,7 +93,7 @@ pub(crate) fn tail(cut: &Cut) -> String {
 
 /// Answers whose list is a field: all but the words are the same.
 macro_rules! list_answer {
-    ($name:ident, $list:ident, |$answer:ident| $text:expr) => {
+    ($name:ty, $list:ident, |$answer:ident| $text:expr) => {
         impl crate::query::Answer for $name {
             fn count(&self) -> usize {
                 self.$list.len()

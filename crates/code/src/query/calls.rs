@@ -1,21 +1,20 @@
 //! All edges.
 
-use std::collections::HashSet;
+use std::fmt;
 
-use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::budget::{self, list_answer};
 use super::{Cut, Part};
 use crate::graph::Call;
 use crate::memo::Snapshot;
-use crate::project::{FileId, Place};
-use crate::quick::QuickMap;
+use crate::project::{FileId, Files, Place};
+use crate::quick::QuickSet;
 use crate::resolve::{Confidence, Edge, EdgeKind};
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Calls {
-    pub edges: Vec<Call>,
+#[derive(Clone, Debug, Serialize)]
+pub struct Calls<'s> {
+    pub edges: Vec<Link<'s>>,
     /// Call sites whose target is not known.
     pub unresolved: usize,
     /// Edges of low confidence: no list of facts is the place for them, `impact` shows them as what they are.
@@ -24,30 +23,77 @@ pub struct Calls {
     pub cut: Cut,
 }
 
-/// The edges that start in a part, in the order of files and of the text.
-pub fn calls(snapshot: &Snapshot, part: &Part) -> Calls {
-    let mut unresolved = 0;
-    let mut files = HashSet::new();
-    for (id, _) in part.files(snapshot) {
-        files.insert(id);
-        unresolved += snapshot.graph.part(id).map_or(0, |part| part.unresolved.len());
-    }
-    let ours = snapshot.graph.edges().filter(|edge| files.contains(&edge.from.file));
-    let (mut ours, possible): (Vec<&Edge>, Vec<&Edge>) =
-        ours.partition(|edge| edge.confidence > Confidence::Low);
-    // By the ranks of paths, so that no text is compared.
-    let ranks: QuickMap<FileId, usize> = snapshot.files.each().map(|(id, _)| id).zip(0..).collect();
-    let rank = |place: Place| (ranks.get(&place.file), place.def);
-    ours.sort_unstable_by_key(|edge| (rank(edge.from), edge.line, rank(edge.to), edge.kind, edge.confidence));
-    let mut edges: Vec<Call> = ours.par_iter().map(|edge| Call::of(&snapshot.files, edge)).collect();
-    edges.dedup();
-    let cut = Cut { total: edges.len(), ..Cut::default() };
-    Calls { edges, unresolved, possible: possible.len(), cut }
+/// An edge that is put into words when it is told: of a large project's few are.
+#[derive(Clone, Copy)]
+pub struct Link<'s> {
+    files: &'s Files,
+    edge: &'s Edge,
 }
 
-list_answer!(Calls, edges, |answer| {
+impl<'s> Link<'s> {
+    pub fn call(&self) -> Call<'s> {
+        Call::of(self.files, self.edge)
+    }
+
+    /// Whether both say the same: of several definitions with one name in a file, each is somebody's target.
+    fn says_the_same(&self, other: &Self) -> bool {
+        let (one, two) = (self.edge, other.edge);
+        let alike =
+            (one.from, one.line, one.to.file, one.kind) == (two.from, two.line, two.to.file, two.kind);
+        alike && self.call() == other.call()
+    }
+}
+
+impl Serialize for Link<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.call().serialize(serializer)
+    }
+}
+
+impl fmt::Debug for Link<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.call().fmt(formatter)
+    }
+}
+
+/// The edges that start in a part, in the order of files and of the text.
+pub fn calls<'s>(snapshot: &'s Snapshot, part: &Part) -> Calls<'s> {
+    let files: QuickSet<FileId> = part.files(snapshot).map(|(id, _)| id).collect();
+    let mut unresolved = 0;
+    let mut possible = 0;
+    let mut ours: Vec<&Edge> = Vec::new();
+    // By path, so that next to nothing is left to sort.
+    for resolution in snapshot.files.each().filter_map(|(id, _)| snapshot.graph.part(id)) {
+        for edge in resolution.edges.iter().filter(|edge| files.contains(&edge.from.file)) {
+            if edge.confidence > Confidence::Low { ours.push(edge) } else { possible += 1 }
+        }
+    }
+    for id in &files {
+        unresolved += snapshot.graph.part(*id).map_or(0, |part| part.unresolved.len());
+    }
+    let ranks = ranks(&snapshot.files);
+    let rank = |place: Place| (ranks[place.file.0 as usize], place.def);
+    ours.sort_by_key(|edge| (rank(edge.from), edge.line, rank(edge.to), edge.kind, edge.confidence));
+    let mut edges: Vec<Link<'s>> =
+        ours.into_iter().map(|edge| Link { files: &snapshot.files, edge }).collect();
+    edges.dedup_by(|one, other| one.says_the_same(other));
+    let cut = Cut { total: edges.len(), ..Cut::default() };
+    Calls { edges, unresolved, possible, cut }
+}
+
+/// The place of each file among all by path, so that no text is compared.
+fn ranks(files: &Files) -> Vec<u32> {
+    let most = files.each().map(|(id, _)| id.0 as usize + 1).max().unwrap_or(0);
+    let mut ranks = vec![0; most];
+    for (rank, (id, _)) in (0..).zip(files.each()) {
+        ranks[id.0 as usize] = rank;
+    }
+    ranks
+}
+
+list_answer!(Calls<'_>, edges, |answer| {
     let mut out = String::new();
-    for edge in &answer.edges {
+    for edge in answer.edges.iter().map(Link::call) {
         out.push_str(&format!(
             "{}:{} {} -> {}:{}{}\n",
             edge.from_file,
@@ -55,7 +101,7 @@ list_answer!(Calls, edges, |answer| {
             edge.from_func,
             edge.to_file,
             edge.to_func,
-            marks(edge)
+            marks(&edge)
         ));
     }
     let count = |number: usize| kit::text::thousands(number as u64);
@@ -68,7 +114,7 @@ list_answer!(Calls, edges, |answer| {
 });
 
 /// What is not the ordinary about an edge.
-pub(crate) fn marks(edge: &Call) -> String {
+pub(crate) fn marks(edge: &Call<'_>) -> String {
     if edge.kind == EdgeKind::Call {
         return String::new();
     }

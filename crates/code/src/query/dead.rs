@@ -8,7 +8,7 @@ use super::{Answer, Cut, Part};
 use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
 use crate::language::Language;
 use crate::memo::Snapshot;
-use crate::project::Place;
+use crate::project::{FileId, Place};
 use crate::quick::{QuickMap, QuickSet};
 use crate::resolve;
 
@@ -112,28 +112,23 @@ impl<'s> Mentions<'s> {
             let facts = snapshot.files.facts(place.file);
             facts.text(facts.def(place.def).name)
         };
-        let wanted: QuickSet<&str> = candidates.iter().map(name).collect();
-        let mut given: QuickSet<&str> = QuickSet::default();
+        let names: QuickSet<&str> = candidates.iter().map(name).collect();
+        let beginnings: QuickSet<&str> = names.iter().flat_map(|name| beginnings(name)).collect();
+        let files: Vec<_> = snapshot.files.each().collect();
+        let seen = files.par_iter().map(|(id, entry)| seen(*id, &entry.facts, &names, &beginnings));
+        let seen: Vec<Seen<'_>> = seen.collect();
         let (mut used, mut written): (QuickMap<&str, (Place, bool)>, QuickSet<&str>) = Default::default();
-        for (id, entry) in snapshot.files.each() {
-            let facts: &Facts = &entry.facts;
-            // Which of the file's names are wanted, asked once per name and not once per use.
-            let here: Vec<bool> = facts.names.iter().map(|name| wanted.contains(name.as_ref())).collect();
-            if entry.path.ends_with("__init__.py") {
-                given.extend(facts.imports.iter().filter_map(|import| Some(facts.text(import.name?))));
-            }
-            written.extend(facts.mentions.iter().map(|sym| facts.text(*sym)));
-            for site in &facts.sites {
-                let (Expr::Name(sym) | Expr::Member(_, sym)) = facts.expr(site.expr) else { continue };
-                if here[sym.0 as usize] {
-                    let user = Place { file: id, def: facts.charged(site.scope) };
-                    used.entry(facts.text(sym))
-                        .and_modify(|(first, more)| *more |= *first != user)
-                        .or_insert((user, false));
-                }
+        for here in seen {
+            written.extend(here.written);
+            for (name, user) in here.used {
+                used.entry(name).and_modify(|(first, more)| *more |= *first != user).or_insert((user, false));
             }
         }
-        Self { used, written, given }
+        let packages = files.iter().filter(|(_, entry)| entry.path.ends_with("__init__.py"));
+        let given = packages.flat_map(|(_, entry)| {
+            entry.facts.imports.iter().filter_map(|import| Some(entry.facts.text(import.name?)))
+        });
+        Self { used, written, given: given.collect() }
     }
 
     fn elsewhere(&self, name: &str, place: Place) -> bool {
@@ -148,8 +143,34 @@ impl<'s> Mentions<'s> {
     }
 
     fn begins(&self, name: &str) -> bool {
-        name.match_indices('_').any(|(at, _)| at > 0 && self.written.contains(&name[..=at]))
+        beginnings(name).any(|beginning| self.written.contains(beginning))
     }
+}
+
+/// What one file says of the names that are asked about.
+struct Seen<'s> {
+    written: Vec<&'s str>,
+    used: Vec<(&'s str, Place)>,
+}
+
+fn seen<'s>(id: FileId, facts: &'s Facts, names: &QuickSet<&str>, beginnings: &QuickSet<&str>) -> Seen<'s> {
+    // Which of the file's names are wanted, asked once per name and not once per use.
+    let here: Vec<bool> = facts.names.iter().map(|name| names.contains(name)).collect();
+    let written = facts.mentions.iter().filter(|sym| {
+        let text = facts.text(**sym);
+        here[sym.0 as usize] || (text.ends_with('_') && beginnings.contains(text))
+    });
+    let used = facts.sites.iter().filter_map(|site| {
+        let (Expr::Name(sym) | Expr::Member(_, sym)) = facts.expr(site.expr) else { return None };
+        let user = Place { file: id, def: facts.charged(site.scope) };
+        here[sym.0 as usize].then(|| (facts.text(sym), user))
+    });
+    Seen { written: written.map(|sym| facts.text(*sym)).collect(), used: used.collect() }
+}
+
+/// The parts of a name that end with `_`, from which names are put together.
+fn beginnings(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('_').filter(|(at, _)| *at > 0).map(|(at, _)| &name[..=at])
 }
 
 /// What is called from outside the program's own text.

@@ -87,6 +87,11 @@ impl Index {
 
     /// The `top` definitions of a part that fit the query best.
     pub fn search(&self, snapshot: &Snapshot, query: &str, top: usize, part: &Part) -> Semantic {
+        answer(snapshot, query, self.rank(snapshot, query, part), top)
+    }
+
+    /// All definitions of a part that have a word of the query, best first.
+    pub fn rank(&self, snapshot: &Snapshot, query: &str, part: &Part) -> Vec<(Place, f32)> {
         let mut scores: HashMap<u32, f32> = HashMap::new();
         let mut words: Vec<String> = split_words(query).collect();
         words.sort_unstable();
@@ -112,11 +117,16 @@ impl Index {
             .collect();
         let path = |place: Place| (snapshot.files.path(place.file), place.def);
         ranked.sort_by(|(one, a), (other, b)| b.total_cmp(a).then_with(|| path(*one).cmp(&path(*other))));
-        let results: Vec<Match> =
-            ranked.into_iter().take(top).map(|(place, score)| matched(snapshot, place, score)).collect();
-        let cut = Cut { total: results.len(), ..Cut::default() };
-        Semantic { query: query.to_owned(), results, cut }
+        ranked
     }
+}
+
+/// The first `top` of a ranking, as they are told.
+pub fn answer(snapshot: &Snapshot, query: &str, ranked: Vec<(Place, f32)>, top: usize) -> Semantic {
+    let results: Vec<Match> =
+        ranked.into_iter().take(top).map(|(place, score)| matched(snapshot, place, score)).collect();
+    let cut = Cut { total: results.len(), ..Cut::default() };
+    Semantic { query: query.to_owned(), results, cut }
 }
 
 fn best_neighbour(snapshot: &Snapshot, place: Place, scores: &HashMap<Place, f32>) -> f32 {

@@ -24,7 +24,12 @@ impl<'f> Resolver<'f> {
             Language::Lua | Language::Luau => {
                 self.trail.lookup(Lookup::module(module.rsplit(['.', '/']).next().unwrap_or(module)));
             }
-            Language::Go | Language::C | Language::Cpp | Language::Ruby | Language::Php => {
+            Language::Go => {
+                let folder = self.files.modules().go_folder(module);
+                let folder = folder.as_deref().unwrap_or(module);
+                self.trail.lookup(Lookup::module(split(folder).1));
+            }
+            Language::C | Language::Cpp | Language::Ruby | Language::Php => {
                 self.trail.lookup(Lookup::module(stem(split(module).1)));
                 self.trail.lookup(Lookup::module(split(module).1));
             }
@@ -90,15 +95,13 @@ impl<'f> Resolver<'f> {
         self.trail.lookup(Lookup::module(split(folder).1));
     }
 
+    /// Whatever an import may mean is a path, of which the last part tells who comes or goes.
     fn note_script(&mut self, file: FileId, module: &str) {
-        let mut last = split(module.trim_end_matches('/')).1;
-        if matches!(last, "." | ".." | "") {
-            // A folder by its place: any `index` may be it.
-            self.trail.lookup(Lookup::module("index"));
-            last = split(split(self.files.path(file)).0).1;
+        for base in self.files.modules().script_bases(self.files.path(file), module) {
+            let last = split(&base).1;
+            self.trail.lookup(Lookup::module(last));
+            self.trail.lookup(Lookup::module(stem(last)));
         }
-        self.trail.lookup(Lookup::module(last));
-        self.trail.lookup(Lookup::module(stem(last)));
     }
 
     fn note_starts(&self) {

@@ -11,10 +11,10 @@ use crate::quick::QuickSet;
 /// What a resolution has looked at: all that can make it another one. Sorted lists.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reads {
-    facets: Vec<(FileId, Facet)>,
+    pub(crate) facets: Vec<(FileId, Facet)>,
     /// Names that were looked for in the whole project.
-    names: Vec<NameKey>,
-    lookups: Vec<Lookup>,
+    pub(crate) names: Vec<NameKey>,
+    pub(crate) lookups: Vec<Lookup>,
 }
 
 impl Reads {

@@ -144,7 +144,7 @@ fn all_results(history: &History) -> impl Iterator<Item = &Returned> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
 
     #[test]
     fn a_window_is_valid_within_its_limit_and_moves_only_when_room_is_made(

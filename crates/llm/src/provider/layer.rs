@@ -70,8 +70,15 @@ impl fmt::Debug for ConfigFile {
 impl ConfigFile {
     /// None if there is no such file.
     pub fn read(path: &Path) -> Result<Option<ConfigFile>, ResolveError> {
-        let read = fs::read_to_string(path).and_then(|text| Ok((text, fs::metadata(path)?.mode())));
-        match read {
+        let read = || {
+            let found = fs::metadata(path)?;
+            // Nobody may ever write to a pipe; of a directory the system itself says what it is.
+            if !found.is_file() && !found.is_dir() {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            Ok((fs::read_to_string(path)?, found.mode()))
+        };
+        match read() {
             Ok((text, mode)) => Ok(Some(ConfigFile { path: path.to_owned(), text, mode })),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(ResolveError::File { path: path.to_owned(), cause: error.to_string() }),

@@ -6,7 +6,7 @@ use kit::text::thousands;
 use kit::{Exit, Failure, Invocation, Places};
 use serde_json::{Map, Value, json};
 use store::lock;
-use wire::tldr::{DaemonCommand, DaemonResponse, DaemonStatus, FullStatus, Request, SessionId};
+use wire::tldr::{DaemonCommand, DaemonResponse, DaemonStatus, Embedded, FullStatus, Request, SessionId};
 
 use super::{message, show};
 use crate::cli::{Daemon, Format, NotifyArgs, QueryArgs, StartArgs, StatusArgs, Where};
@@ -122,6 +122,9 @@ fn status_text(status: &FullStatus) -> String {
         thousands(all.total_requests),
         signed(saved),
     );
+    if let Some(embedded) = &status.embedded {
+        text.push_str(&progress(embedded));
+    }
     if let Some(session) = &status.session_stats {
         text.push_str(&format!(
             "\nSession {}\nRequests: {}\nTokens Saved: {} ({:.1}%)\n",
@@ -132,6 +135,18 @@ fn status_text(status: &FullStatus) -> String {
         ));
     }
     text
+}
+
+/// How far the functions are known by what they are about, as a bar.
+fn progress(embedded: &Embedded) -> String {
+    const WIDTH: usize = 20;
+    let filled = WIDTH * embedded.done / embedded.total.max(1);
+    let bar = format!("{}{}", "#".repeat(filled), ".".repeat(WIDTH - filled));
+    let [done, total] = [embedded.done, embedded.total].map(|number| thousands(number as u64));
+    format!(
+        "\nSemantic Index\n--------------\nModel: {}\nFunctions: [{bar}] {done}/{total}\n",
+        embedded.model
+    )
 }
 
 fn query(invocation: &mut Invocation, args: &QueryArgs) -> Result<Exit, Failure> {
@@ -172,9 +187,15 @@ fn notify(invocation: &mut Invocation, args: &NotifyArgs) -> Result<Exit, Failur
 
 /// What the daemon said, as it said it; an error is one for us too.
 pub(super) fn pass_on(invocation: &mut Invocation, line: &str) -> Result<Exit, Failure> {
-    invocation.print(&format!("{}\n", line.trim_end()))?;
+    /// As much of an answer as has to be understood: the rest can be larger than the index.
+    #[derive(serde::Deserialize)]
+    struct Said<'l> {
+        status: &'l str,
+    }
+    invocation.print(line.trim_end())?;
+    invocation.print("\n")?;
     match serde_json::from_str(line) {
-        Ok(DaemonResponse::Error(_)) => Ok(Exit::Failed),
+        Ok(Said { status: "error" }) => Ok(Exit::Failed),
         _ => Ok(Exit::Done),
     }
 }

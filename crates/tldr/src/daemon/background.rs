@@ -4,10 +4,11 @@
 use std::time::{Duration, Instant};
 
 use kit::log::Log;
-use kit::process::{Job, has_ended, minimal_environment};
+use kit::process::{Job, THRIFTY, has_ended, minimal_environment};
 use kit::{Failure, Invocation, Places};
 use store::lock;
 
+use super::system::{System, Unix};
 use super::{DETACHED, already_running};
 use crate::client;
 use crate::root::Root;
@@ -29,13 +30,15 @@ pub(crate) fn start(invocation: &Invocation, root: &Root, places: &Places) -> Re
     }
     let (program, words) = invocation.program.again("tldr")?;
     let environment = minimal_environment(&invocation.env, &["SCRIMP_CLOCK_FILE"]);
-    let child = Job::new(&program)
+    let job = Job::new(&program)
         .args(words)
         .args(["daemon", "start", "--foreground", "--project"])
         .arg(root.path())
         .envs(environment)
-        .env(DETACHED, "1")
-        .detach()
+        .envs(THRIFTY)
+        .env(DETACHED, "1");
+    let child = Unix { places }
+        .set_free(job)
         .map_err(|error| Failure::new(format!("cannot start `{}`", program.display())).because(&error))?;
     let began = Instant::now();
     while began.elapsed() < PATIENCE {

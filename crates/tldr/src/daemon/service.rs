@@ -20,6 +20,7 @@ use super::statistics::{Statistics, Tokens};
 use crate::cache;
 use crate::engine::{Answered, Engine};
 use crate::index::Lifetime;
+use crate::model;
 use crate::root::Root;
 use crate::settings::Settings;
 use crate::usage::{self, Increment};
@@ -59,11 +60,12 @@ impl Service {
         stopping: Arc<AtomicBool>,
     ) -> Service {
         let log = Log::of("tldr", &places);
+        let model = model::chosen(&places, &settings.semantic_model);
         for warning in &settings.warnings {
             let _ = log.record(clock.unix_ms(), "settings", &[("warning", warning)]);
         }
         Service {
-            engine: Arc::new(Engine::open(root.clone(), &settings, env, Lifetime::Long)),
+            engine: Arc::new(Engine::open(root.clone(), &settings, env, Lifetime::Long).with_model(model)),
             root,
             places,
             settings,
@@ -89,11 +91,28 @@ impl Service {
                 service.noted(service.engine.persist());
             }
             service.indexing.fetch_sub(1, Ordering::SeqCst);
+            if service.engine.embedded().is_some() {
+                service.embed_in_background();
+            }
             while !service.stopping.load(Ordering::SeqCst) {
                 if service.is_alone() {
                     service.stopping.store(true, Ordering::SeqCst);
                 }
                 pause(LOOK.min(service.settings.idle_timeout));
+            }
+        });
+    }
+
+    /// Learns what functions are about, as far as files are known, and what changes later. On one thread: half of a small
+    /// machine is left to whoever asks.
+    fn embed_in_background(self: &Arc<Service>) {
+        let service = Arc::clone(self);
+        let _ = thread::Builder::new().name("embed".to_owned()).spawn(move || {
+            while !service.stopping.load(Ordering::SeqCst) {
+                if let Err(failure) = service.engine.embed(&service.stopping) {
+                    return service.noted(Err(failure));
+                }
+                pause(LOOK);
             }
         });
     }
@@ -167,6 +186,7 @@ impl Service {
             session_stats: session.and_then(|id| statistics.session(id).cloned()),
             all_sessions: statistics.all(),
             hook_stats: statistics.hooks().clone(),
+            embedded: self.engine.embedded(),
         }))
     }
 

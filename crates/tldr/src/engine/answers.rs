@@ -85,8 +85,8 @@ impl Engine {
                 tell.about(answer)
             }
             Asks::Semantic { query, top, part } => {
-                let words = self.words(view);
-                tell.about(words.search(snapshot, query, *top, part))
+                let ranked = self.ranked(query, part, view)?;
+                tell.about(query::semantic::answer(snapshot, query, ranked, *top))
             }
             Asks::ChangeImpact { changes } => {
                 tell.about(query::change::change_impact(snapshot, changes, CHANGE_DEPTH))

@@ -1,10 +1,13 @@
 //! How an answer is written: within its budget, as JSON or for people, and with the files that it stands for.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::fmt::{self, Formatter};
 
 use code::query::{Answer, Page, fit};
 use kit::text::{head, tokens};
-use serde_json::{Value, json};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::json;
 use wire::tldr::{DaemonResponse, Format, Refusal, Request};
 
 /// What `status` and `as_of` take of an answer's budget.
@@ -37,9 +40,12 @@ impl Telling {
     /// An answer that stands for the files that it names.
     pub(super) fn about<A: Answer>(&self, answer: A) -> Told {
         let answer = self.cut(answer);
-        let mut files = BTreeSet::new();
-        mentioned(&serde_json::to_value(&answer).expect("answers have text for keys"), &mut files);
-        Told { json: self.written(&answer), files }
+        let json = self.written(&answer);
+        let files = match self.format {
+            Format::Json => mentioned(&json),
+            Format::Text => mentioned(&serde_json::to_string(&answer).expect("answers have text for keys")),
+        };
+        Told { json, files }
     }
 
     pub(super) fn about_file<A: Answer>(&self, file: &str, answer: A) -> Told {
@@ -79,19 +85,73 @@ pub(super) fn within(mut refusal: Refusal, max_tokens: Option<u64>) -> Refusal {
     refusal
 }
 
-/// Every file that an answer names.
-fn mentioned(value: &Value, into: &mut BTreeSet<String>) {
-    const KEYS: [&str; 5] = ["file", "path", "from_file", "to_file", "file_path"];
-    match value {
-        Value::Array(items) => items.iter().for_each(|item| mentioned(item, into)),
-        Value::Object(fields) => {
-            for (key, value) in fields {
-                match value {
-                    Value::String(file) if KEYS.contains(&key.as_str()) => drop(into.insert(file.clone())),
-                    value => mentioned(value, into),
-                }
-            }
+/// Every file that an answer names. Read from its text, piece by piece: an answer can be larger than the index.
+fn mentioned(json: &str) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    let mut reader = serde_json::Deserializer::from_str(json);
+    Mentions { named: false, into: &mut files }.deserialize(&mut reader).expect("answers are JSON");
+    files
+}
+
+/// Whether a text here is a file, and where to put it.
+struct Mentions<'f> {
+    named: bool,
+    into: &'f mut BTreeSet<String>,
+}
+
+const KEYS: [&str; 5] = ["file", "path", "from_file", "to_file", "file_path"];
+
+impl<'de> DeserializeSeed<'de> for Mentions<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Mentions<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an answer")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        if self.named && !self.into.contains(text) {
+            self.into.insert(text.to_owned());
         }
-        _ => {}
+        Ok(())
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
+            map.next_value_seed(Mentions { named: KEYS.contains(&&*key), into: &mut *self.into })?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<(), S::Error> {
+        while items.next_element_seed(Mentions { named: false, into: &mut *self.into })?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
     }
 }

@@ -156,6 +156,35 @@ fn a_signal_ends_it_with_everything_written_down() {
     let stats: Value = serde_json::from_str(&rig.tldr(&["stats"]).ok().stdout).unwrap();
     assert_eq!(stats["total_invocations"], 1);
     let kept: Value = serde_json::from_str(&rig.tldr(&["cache", "stats"]).ok().stdout).unwrap();
-    assert_eq!(kept["cache_files"]["file_count"], 1);
+    // Facts, and what uses mean.
+    assert_eq!(kept["cache_files"]["file_count"], 2);
     assert!(kept["salsa_stats"]["misses"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_restart_goes_on_from_what_was_worked_out() {
+    let rig = Rig::served();
+    rig.write("far.py", "def callee():\n    pass\n");
+    rig.write("near.py", "from far import callee\n\ndef caller():\n    callee()\n");
+    let impact = json!({"cmd": "impact", "func": "callee"});
+    let misses = || rig.ask(&json!({"cmd": "status"}))["salsa_stats"]["misses"].as_u64().unwrap();
+    let before = rig.ask(&impact);
+    assert_eq!(before["callers"][0]["function"], "caller");
+    let known = misses();
+    rig.tldr(&["daemon", "stop"]).ok();
+    rig.tldr(&["daemon", "start"]).ok();
+    assert_eq!(rig.ask(&impact), before);
+    // The answer is made again, what it stands on is not.
+    assert_eq!(misses(), known + 1);
+    // What changed in the meantime is looked at all the same, and cut bytes are as good as none.
+    rig.tldr(&["daemon", "stop"]).ok();
+    rig.write("near.py", "from far import callee\n\ndef another():\n    callee()\n");
+    rig.tldr(&["daemon", "start"]).ok();
+    assert_eq!(rig.ask(&impact)["callers"][0]["function"], "another");
+    rig.tldr(&["daemon", "stop"]).ok();
+    let meaning = rig.project.join(".tldr/cache/meaning.bin");
+    let bytes = fs::read(&meaning).unwrap();
+    fs::write(&meaning, &bytes[..bytes.len() / 2]).unwrap();
+    rig.tldr(&["daemon", "start"]).ok();
+    assert_eq!(rig.ask(&impact)["callers"][0]["function"], "another");
 }

@@ -53,6 +53,16 @@ pub struct FullStatus {
     pub all_sessions: AllSessionsSummary,
     #[serde(default)]
     pub hook_stats: BTreeMap<String, HookStats>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedded: Option<Embedded>,
+}
+
+/// How far the functions of a project are known by what they are about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Embedded {
+    pub model: String,
+    pub done: usize,
+    pub total: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,11 @@
 //! The lines of a file from its end to its beginning, without reading more than is asked for.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+
+use rustix::fs::OFlags;
 
 /// Most windows end within so many bytes.
 const STEP: u64 = 1 << 16;
@@ -19,8 +21,14 @@ pub(super) struct LinesBackwards {
 
 impl LinesBackwards {
     pub(super) fn open(path: &Path) -> io::Result<LinesBackwards> {
-        let file = File::open(path)?;
-        let start = file.metadata()?.len();
+        // Nobody may ever write to a pipe in its place.
+        let flags = OFlags::NONBLOCK.bits().cast_signed();
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+        let found = file.metadata()?;
+        if !found.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let start = found.len();
         let mut lines = LinesBackwards { file, buffer: Vec::new(), start };
         while !lines.buffer.contains(&b'\n') && lines.start > 0 {
             lines.more()?;

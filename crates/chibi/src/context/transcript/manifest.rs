@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{Durability, replace};
 
 use super::super::ContextError;
-use super::super::fault::{At, found};
+use super::super::fault::{At, found, read};
 use super::{Policy, partition};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,7 +56,7 @@ impl Manifest {
     /// None without a manifest that can be read. Rows that lead out of `partitions/` are left out.
     pub(super) fn load(folder: &Path) -> Result<(Option<Manifest>, Vec<String>), ContextError> {
         let path = folder.join("manifest.json");
-        let Some(bytes) = found(fs::read(&path)).at("read", &path)? else { return Ok((None, Vec::new())) };
+        let Some(bytes) = found(read(&path)).at("read", &path)? else { return Ok((None, Vec::new())) };
         let mut manifest: Manifest = match serde_json::from_slice(&bytes) {
             Ok(manifest) => manifest,
             Err(error) => {

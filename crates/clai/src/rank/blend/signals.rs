@@ -79,8 +79,10 @@ signals! {
 /// one that is begun.
 pub(super) const NONE_AND_TRUST: [(f32, f32); 2] = [(6.65, 0.92), (1.60, 0.62)];
 
-/// How a probability is shown, see [`super::weights`]; on an empty line, and on one that is begun.
-pub(super) const SLOPE_AND_SHIFT: [(f32, f32); 2] = [(0.78, -0.53), (0.71, 0.67)];
+/// How a probability is shown, see [`super::weights`]; on an empty line, and on one that is begun. On an empty line
+/// nothing is made of words of other lines.
+pub(super) const SLOPE_AND_SHIFT: [[(f32, f32); 2]; 2] =
+    [[(0.78, -0.53), (0.78, -0.53)], [(1.11, 0.48), (1.0, 2.22)]];
 
 impl Signal {
     /// Whether it may come to speak against a candidate. Evidence must not: where two signals say nearly the same, one

@@ -1,0 +1,162 @@
+//! What all uses mean, as bytes: so that the next process need not find it out again. Files go by their place among all
+//! files in order of their paths. Reading is total: bytes that do not fit the files give nothing.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::{Cell, Memo};
+use crate::facts::pack::{Pack, choice, number, record};
+use crate::facts::{Facet, Facts};
+use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place};
+use crate::resolve::{Confidence, Edge, EdgeKind, Reads, Resolution, Unresolved};
+
+/// The first bytes of a packed memo. It changes whenever what is packed changes, or how a use is understood.
+const FORMAT: [u8; 4] = *b"cm01";
+
+impl Memo {
+    /// All that was worked out and still holds.
+    pub fn pack(&self) -> Vec<u8> {
+        let ids: Vec<FileId> = self.files.each().map(|(id, _)| id).collect();
+        let mut ranks = vec![FileId(u32::MAX); ids.iter().map(|id| id.0 as usize + 1).max().unwrap_or(0)];
+        for (rank, id) in (0..).zip(&ids) {
+            ranks[id.0 as usize] = FileId(rank);
+        }
+        let mut out = FORMAT.to_vec();
+        let manifests = self.files.manifests().map(|(path, manifest)| (path.into(), manifest.clone()));
+        manifests.collect::<Vec<(Box<str>, Manifest)>>().put(&mut out);
+        let mut one = Vec::new();
+        for id in ids {
+            one.clear();
+            if let Some(cell) = self.cells.get(&id).filter(|cell| !cell.stale) {
+                Packed::of(cell, |id| ranks[id.0 as usize]).put(&mut one);
+            }
+            // What is not known has no bytes.
+            u32::try_from(one.len()).expect("a file's uses are fewer than 32 bits count").put(&mut out);
+            out.extend_from_slice(&one);
+        }
+        out
+    }
+
+    /// The memo that gave `packed` when its files were these, in order of their paths.
+    pub fn unpack(files: &[(Arc<str>, Arc<Facts>)], packed: &[u8]) -> Option<Self> {
+        let mut packed = packed.strip_prefix(&FORMAT)?;
+        let manifests: Vec<(Box<str>, Manifest)> = Pack::get(&mut packed)?;
+        let mut parts = Vec::with_capacity(files.len());
+        for _ in files {
+            let length = u32::get(&mut packed)? as usize;
+            let (part, rest) = packed.split_at_checked(length)?;
+            packed = rest;
+            parts.push(part);
+        }
+        let defs: Vec<usize> = files.iter().map(|(_, facts)| facts.defs.len()).collect();
+        let read = || {
+            let cells = parts.par_iter().zip(files).map(|(part, (_, facts))| {
+                let mut rest = *part;
+                if rest.is_empty() {
+                    return Some(None);
+                }
+                let cell = Packed::get(&mut rest)?;
+                (rest.is_empty() && cell.is_sound(&defs, facts)).then(|| Some(cell.cell(facts)))
+            });
+            cells.collect::<Option<Vec<Option<Cell>>>>()
+        };
+        let known = || {
+            let changes = files.iter().map(|(path, facts)| (Arc::clone(path), Some(Arc::clone(facts))));
+            let known = Files::default().with(changes.collect());
+            let said = manifests.into_iter().map(|(path, manifest)| (path.into(), Some(Arc::new(manifest))));
+            known.with_manifests(said.collect()).unwrap_or(known)
+        };
+        let (cells, known) = rayon::join(read, known);
+        let cells = cells.filter(|_| packed.is_empty())?;
+        let dirty = cells.iter().any(Option::is_none);
+        let cells = (0..).map(FileId).zip(cells).filter_map(|(id, cell)| Some((id, cell?))).collect();
+        let mut memo = Self { files: Arc::new(known), cells, facts_revision: 1, dirty, ..Self::default() };
+        memo.gather();
+        Some(memo)
+    }
+}
+
+/// A cell with its files by their places.
+struct Packed {
+    edges: Vec<Edge>,
+    unresolved: Vec<Unresolved>,
+    facets: Vec<(FileId, Facet)>,
+    names: Vec<NameKey>,
+    lookups: Vec<Lookup>,
+    digest: u64,
+}
+
+impl Packed {
+    fn of(cell: &Cell, rank: impl Fn(FileId) -> FileId) -> Self {
+        let place = |place: Place| Place { file: rank(place.file), def: place.def };
+        let edges = cell.resolution.edges.iter();
+        let facets = cell.reads.facets.iter().map(|(file, facet)| (rank(*file), *facet));
+        Self {
+            edges: edges.map(|edge| Edge { from: place(edge.from), to: place(edge.to), ..*edge }).collect(),
+            unresolved: cell.resolution.unresolved.clone(),
+            facets: facets.collect(),
+            names: cell.reads.names.clone(),
+            lookups: cell.reads.lookups.clone(),
+            digest: cell.digest,
+        }
+    }
+
+    fn is_sound(&self, defs: &[usize], facts: &Facts) -> bool {
+        let place = |place: Place| {
+            defs.get(place.file.0 as usize).is_some_and(|count| (place.def.0 as usize) < *count)
+        };
+        self.edges.iter().all(|edge| place(edge.from) && place(edge.to))
+            && self.unresolved.iter().all(|site| (site.from.0 as usize) < facts.defs.len())
+            && self.facets.iter().all(|(file, _)| (file.0 as usize) < defs.len())
+    }
+
+    fn cell(mut self, facts: &Arc<Facts>) -> Cell {
+        // Numbers go by path now, which may be another order than that in which files came before.
+        self.edges.sort_unstable();
+        self.facets.sort_unstable();
+        let reads = Reads { facets: self.facets, names: self.names, lookups: self.lookups };
+        let resolution = Resolution { edges: self.edges, unresolved: self.unresolved };
+        let (facts, resolution) = (Arc::clone(facts), Arc::new(resolution));
+        Cell { facts, resolution, reads, digest: self.digest, stale: false }
+    }
+}
+
+impl<A: Pack, B: Pack> Pack for (A, B) {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.0.put(out);
+        self.1.put(out);
+    }
+
+    fn get(rest: &mut &[u8]) -> Option<Self> {
+        Some((A::get(rest)?, B::get(rest)?))
+    }
+}
+
+/// Hashes are as long as they are: a varint would make them longer.
+macro_rules! hashes {
+    ($($name:ident),*) => {$(
+        impl Pack for $name {
+            fn put(&self, out: &mut Vec<u8>) {
+                out.extend_from_slice(&self.0.to_le_bytes());
+            }
+
+            fn get(rest: &mut &[u8]) -> Option<Self> {
+                let (bytes, more) = rest.split_first_chunk()?;
+                *rest = more;
+                Some($name(u32::from_le_bytes(*bytes)))
+            }
+        }
+    )*};
+}
+
+hashes!(Facet, NameKey, Lookup);
+number!(FileId);
+record!(Place { file, def });
+record!(Edge { from, line, to, kind, confidence });
+record!(Unresolved { name, from, line });
+record!(Manifest { kind, name, aliases });
+choice!(Kind { 0 => Go, 1 => Cargo, 2 => Package, 3 => Scripts });
+record!(Packed { edges, unresolved, facets, names, lookups, digest });
+choice!(EdgeKind { 0 => Call, 1 => Reference, 2 => Decorator, 3 => Super, 4 => Property, 5 => Constructor });
+choice!(Confidence { 0 => Low, 1 => Medium, 2 => High });
