@@ -139,7 +139,7 @@ fn in_depth(sources: &[(String, Vec<u8>)], table: &mut Table) {
         facts(sources).iter().filter_map(|(_, facts)| Some(facts.as_ref()?.pack())).collect();
     table.note("packed facts, bytes", packed.iter().map(Vec::len).sum::<usize>());
     let unpacking = others::heavy(|| {
-        packed.par_iter().for_each(|bytes| drop(Facts::unpack(bytes).expect("just packed")))
+        packed.par_iter().for_each(|bytes| drop(Facts::unpack(bytes).expect("just packed")));
     });
     table.alone("unpack all facts", unpacking);
     warm(sources, table);

@@ -96,7 +96,7 @@ pub fn supports(language: Language) -> bool {
 
 /// The blocks of a function and the ways between them.
 pub fn control_flow(file: &Parsed<'_>, function: &str) -> Result<ControlFlow, FlowError> {
-    let lowered = Lowered::of(file, function)?;
+    let lowered = Lowered::of(file, function, None)?;
     Ok(view::control_flow(&lowered.name, &lowered.body, &lowered.graph, lowered.notes))
 }
 
@@ -113,14 +113,14 @@ pub fn control_flows(file: &Parsed<'_>) -> Result<Vec<(Candidate, ControlFlow)>,
 
 /// Where the values of a function come from and go to.
 pub fn data_flow(file: &Parsed<'_>, function: &str) -> Result<DataFlow, FlowError> {
-    let lowered = Lowered::of(file, function)?;
+    let lowered = Lowered::of(file, function, None)?;
     let flows = data::flows(&lowered.body, &lowered.graph);
     Ok(view::data_flow(&lowered.name, &lowered.body, &flows, lowered.notes))
 }
 
 /// The lines that a line depends on, or that depend on it.
 pub fn slice(file: &Parsed<'_>, function: &str, criterion: &Criterion) -> Result<Slice, FlowError> {
-    let lowered = Lowered::of(file, function)?;
+    let lowered = Lowered::of(file, function, Some(criterion.line))?;
     let (body, graph, line) = (&lowered.body, &lowered.graph, criterion.line);
     if line < lowered.lines.0 || line > lowered.lines.1 {
         return Err(FlowError::Outside { function: lowered.name, line, lines: lowered.lines });
@@ -165,14 +165,15 @@ struct Lowered {
 }
 
 impl Lowered {
-    fn of(file: &Parsed<'_>, function: &str) -> Result<Self, FlowError> {
+    /// The function of that name; where there are several, the one that `line` is in.
+    fn of(file: &Parsed<'_>, function: &str, line: Option<usize>) -> Result<Self, FlowError> {
         supported(file)?;
         if function == MODULE {
             let last = file.root().end_position().row + 1;
             return Ok(Self::build(file, file.root(), Unit::Module, MODULE.to_owned(), (1, last)));
         }
         let all = find::functions(file);
-        let found = choose(&all, function)?;
+        let found = choose(&all, function, line)?;
         let lines = (found.line, found.last_line);
         Ok(Self::build(file, found.node, Unit::Function, found.name.clone(), lines))
     }
@@ -192,8 +193,12 @@ fn supported(file: &Parsed<'_>) -> Result<(), FlowError> {
     if supports(file.language) { Ok(()) } else { Err(FlowError::Unsupported(file.language.table().title)) }
 }
 
-/// The one function that `wanted` means; `name:line` picks among several.
-fn choose<'a, 't>(all: &'a [Found<'t>], wanted: &str) -> Result<&'a Found<'t>, FlowError> {
+/// The one function that `wanted` means; `name:line` picks among several, and so does a line `inside` of one of them.
+fn choose<'a, 't>(
+    all: &'a [Found<'t>],
+    wanted: &str,
+    inside: Option<usize>,
+) -> Result<&'a Found<'t>, FlowError> {
     let (name, line) =
         match wanted.rsplit_once(':').and_then(|(name, line)| Some((name, line.parse::<usize>().ok()?))) {
             Some((name, line)) => (name, Some(line)),
@@ -201,12 +206,19 @@ fn choose<'a, 't>(all: &'a [Found<'t>], wanted: &str) -> Result<&'a Found<'t>, F
         };
     let mut matching: Vec<&Found<'t>> = all
         .iter()
-        .filter(|it| find::answers_to(&it.name, name) && line.is_none_or(|line| it.line == line))
+        .filter(|it| {
+            find::answers_to(&it.name, name) && line.is_none_or(|line| (it.head..=it.line).contains(&line))
+        })
         .collect();
-    if matching.len() > 1 {
-        let exact: Vec<_> = matching.iter().copied().filter(|it| it.name == name).collect();
-        if exact.len() == 1 {
-            matching = exact;
+    let narrower: [&dyn Fn(&Found<'t>) -> bool; 3] = [
+        &|it| inside.is_some_and(|line| (it.head..=it.last_line).contains(&line)),
+        &|it| it.name == name,
+        &|it| !it.is_overload,
+    ];
+    for fits in narrower {
+        let fewer: Vec<_> = matching.iter().copied().filter(|it| fits(it)).collect();
+        if fewer.len() == 1 {
+            matching = fewer;
         }
     }
     match matching.as_slice() {

@@ -117,6 +117,18 @@ fn dead_code_is_what_only_itself_uses() {
 }
 
 #[test]
+fn a_name_that_a_text_uses_is_only_suspected() {
+    let snapshot = project(&[(
+        "a.py",
+        "EXPORTED = ['listed']\nTEMPLATE = '{% if loop.called(x) %}'\n\ndef listed():\n    pass\n\ndef called():\n    pass\n\ndef told():\n    'told, and not used'\n",
+    )]);
+    let answer = dead::dead(&snapshot, &Part::default(), &[]);
+    let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&answer.dead), ["told"]);
+    assert_eq!(names(&answer.possibly_dead), ["listed", "called"]);
+}
+
+#[test]
 fn a_change_is_followed_to_the_tests_that_see_it() {
     let diff = "--- a/shop/prices.py\n+++ b/shop/prices.py\n@@ -4,2 +4,2 @@ def price(n):\n-x\n+y\n";
     let changed = change::parse_diff(diff);

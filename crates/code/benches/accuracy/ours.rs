@@ -60,12 +60,18 @@ pub(crate) fn understand(sources: &Sources) -> Snapshot {
 
 pub(crate) fn edges(snapshot: &Snapshot) -> Vec<Ours> {
     let all = calls::calls(snapshot, &Part::default()).edges;
-    all.into_iter()
+    all.iter()
+        .map(calls::Link::call)
         .map(|call| Ours {
             line: call.line,
             is_call: matches!(call.kind, EdgeKind::Call | EdgeKind::Constructor | EdgeKind::Super),
             is_low: call.confidence == Confidence::Low,
-            edge: (call.from_file, made(&call.from_func), call.to_file, made(&call.to_func)),
+            edge: (
+                call.from_file.to_string(),
+                made(&call.from_func),
+                call.to_file.to_string(),
+                made(&call.to_func),
+            ),
         })
         .collect()
 }

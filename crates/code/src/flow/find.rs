@@ -10,9 +10,13 @@ use crate::parse::Parsed;
 #[derive(Debug, Clone)]
 pub(crate) struct Found<'t> {
     pub(crate) name: String,
+    /// Where it begins, with what is put before it.
+    pub(crate) head: usize,
     pub(crate) line: usize,
     pub(crate) last_line: usize,
     pub(crate) node: Node<'t>,
+    /// Only says to a type checker what the function of this name takes.
+    pub(crate) is_overload: bool,
 }
 
 /// All functions of a file, in the order of the text.
@@ -33,7 +37,10 @@ pub(crate) fn functions<'t>(file: &'t Parsed<'_>) -> Vec<Found<'t>> {
                 let name = chain.as_deref().map_or(own.clone(), |outer| format!("{outer}.{own}"));
                 if shape != Shape::Class && node.child_by_field_name("body").is_some() {
                     let (line, last_line) = (node.start_position().row + 1, node.end_position().row + 1);
-                    found.push(Found { name: name.clone(), line, last_line, node });
+                    let whole = node.parent().filter(|it| it.kind() == "decorated_definition");
+                    let head = whole.map_or(line, |it| it.start_position().row + 1);
+                    let is_overload = whole.is_some_and(|it| has_overload(it, source));
+                    found.push(Found { name: name.clone(), head, line, last_line, node, is_overload });
                 }
                 Some(name.into())
             }
@@ -45,6 +52,11 @@ pub(crate) fn functions<'t>(file: &'t Parsed<'_>) -> Vec<Found<'t>> {
         todo[before..].reverse();
     }
     found
+}
+
+fn has_overload(decorated: Node<'_>, source: &[u8]) -> bool {
+    let marks = named(decorated).filter(|it| it.kind() == "decorator");
+    marks.into_iter().any(|it| text(it, source).trim_end().rsplit(['.', '@']).next() == Some("overload"))
 }
 
 type Chain = Option<std::rc::Rc<str>>;

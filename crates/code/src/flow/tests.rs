@@ -143,3 +143,14 @@ fn code_behind_a_return_is_shown_and_called_unreachable() {
         cfg.blocks.iter().filter(|it| it.kind == BlockKind::Unreachable).map(|it| it.lines).collect();
     assert_eq!(dead, [[4, 4]], "{cfg}");
 }
+
+#[test]
+fn of_overloads_the_one_that_runs_is_meant_and_a_line_picks_among_namesakes() {
+    let source = b"@overload\ndef f(a: int): ...\n@t.overload\ndef f(a: str): ...\ndef f(a):\n    return a\n\nclass A:\n    def g(self):\n        return 1\nclass B:\n    def g(self):\n        return 2\n";
+    let file = parse(Language::Python, "a.py", source).unwrap();
+    let first = |asked: &str| control_flow(&file, asked).map(|cfg| cfg.blocks[0].lines[0]);
+    assert_eq!((first("f"), first("f:1"), first("f:2")), (Ok(5), Ok(2), Ok(2)));
+    assert!(matches!(first("g"), Err(FlowError::Ambiguous { .. })));
+    let criterion = Criterion { line: 13, direction: Direction::Backward, var: None };
+    assert_eq!(slice(&file, "g", &criterion).unwrap().function, "B.g");
+}

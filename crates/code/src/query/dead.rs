@@ -264,8 +264,10 @@ fn is_exported(facts: &Facts, path: &str, id: DefId, def: &Def) -> bool {
     let listed = facts.exports.as_ref().is_some_and(|all| all.contains(&outer));
     match facts.language {
         Language::Python => {
-            let of_package = path.ends_with("__init__.py") && !facts.text(def.name).starts_with('_');
-            listed
+            let public = !facts.text(def.name).starts_with('_');
+            let of_package = path.ends_with("__init__.py") && public;
+            // What a class keeps to itself is not given to others with it.
+            (listed && (public || outer == def.name))
                 || (of_package && (def.parent == DefId::FILE || class.parent == DefId::FILE))
                 || is_special(facts, id)
         }

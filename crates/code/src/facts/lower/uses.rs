@@ -182,22 +182,28 @@ impl Lower<'_> {
         Visit::Past
     }
 
-    /// A text that is a path of names may lead to one of them; one that ends in the middle of a name may be the
-    /// beginning of many.
+    /// A text that is a name or a path of names may lead to one of them; one that ends in the middle of a name may be the
+    /// beginning of many; and in a text that is a program or a template, what is called may be ours.
     pub(super) fn text(&mut self, node: Node<'_>) {
         let text = self.unquoted(node);
-        if text.len() > 100 {
+        if text.len() > LONGEST_PROGRAM {
+            return;
+        }
+        for (at, _) in text.match_indices('(') {
+            let called = text[..at].rsplit(|c: char| !is_word(c)).next().unwrap_or_default();
+            if called.starts_with(|c: char| !c.is_numeric()) {
+                self.mention(called);
+            }
+        }
+        if text.len() > LONGEST_PATH {
             return;
         }
         let begins = text.find(['{', '%']).map_or(text, |end| &text[..end]);
         let begins = begins.trim_start_matches(['f', '"', '\'']);
-        if begins.len() > 2
-            && begins.ends_with('_')
-            && begins.chars().all(|c| c.is_alphanumeric() || c == '_')
-        {
+        if begins.len() > 2 && begins.ends_with('_') && begins.chars().all(is_word) {
             self.mention(begins);
         }
-        let is_path = text.contains(['.', ':'])
+        let is_path = text.len() > 2
             && text.split(['.', ':', '/']).all(|word| !word.is_empty())
             && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ':' | '-' | '/'));
         if is_path {
@@ -213,4 +219,12 @@ impl Lower<'_> {
             self.taken.insert(node.id());
         }
     }
+}
+
+/// Longer texts are prose or data, which name much and use nothing.
+const LONGEST_PROGRAM: usize = 4_000;
+const LONGEST_PATH: usize = 100;
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
