@@ -13,6 +13,8 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rustix::fs::OFlags;
+
 use crate::fault::{At, folder_of, found, with_suffix};
 use crate::lock::{Mode, lock_within};
 use crate::{Durability, FileError};
@@ -176,9 +178,14 @@ impl Journal {
 /// newline are somebody's unfinished append and are not shown. No log, no lines. Lines are data, good or bad: only
 /// a disk that cannot be read is an error.
 pub fn lines(path: &Path, offset: u64) -> Result<Lines, JournalError> {
-    let file = found(File::open(path)).at("open", path)?;
+    // To open a pipe would be to wait for whoever writes to it.
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = found(OpenOptions::new().read(true).custom_flags(at_once).open(path)).at("open", path)?;
     let reader = match file {
         Some(mut file) => {
+            if !file.metadata().at("look at", path)?.is_file() {
+                return Err(JournalError::NotAFile { path: path.to_owned() });
+            }
             file.seek(SeekFrom::Start(offset)).at("read", path)?;
             Some(BufReader::new(file))
         }

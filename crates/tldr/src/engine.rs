@@ -9,7 +9,6 @@ mod telling;
 mod understand;
 mod vectors;
 
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -359,7 +358,7 @@ impl Engine {
 impl View {
     /// The content of a file of this view.
     fn text(&self, root: &Root, path: &str, file: &File) -> Result<Vec<u8>, Unable> {
-        let full = || fs::read(root.path().join(path)).unwrap_or_default();
+        let full = || index::content(&root.path().join(path)).map(|(_, text)| text).unwrap_or_default();
         let text = file.text(root.path(), path).or_else(|| (self.trust == Trust::Lenient).then(full));
         text.ok_or(Unable::Moved)
     }

@@ -9,6 +9,7 @@ mod known;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -17,6 +18,7 @@ use code::facts::{self, Facts};
 use code::language::Language;
 use code::project::{Manifest, Said};
 use rayon::prelude::*;
+use rustix::fs::OFlags;
 use sha2::{Digest, Sha256};
 use wire::tldr::DedupStats;
 
@@ -371,8 +373,10 @@ impl File {
 }
 
 /// What a regular file holds, with the stamp of the moment before it was read.
-fn content(path: &Path) -> Option<(Stamp, Vec<u8>)> {
-    let file = fs::File::open(path).ok()?;
+pub(crate) fn content(path: &Path) -> Option<(Stamp, Vec<u8>)> {
+    // To open a pipe would be to wait for whoever writes to it.
+    let at_once = OFlags::NONBLOCK.bits().cast_signed();
+    let file = fs::File::options().read(true).custom_flags(at_once).open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() {
         return None;

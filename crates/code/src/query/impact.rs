@@ -153,7 +153,7 @@ list_answer!(Impact, callers, |answer| {
     }
     if answer.unresolved > 0 {
         out.push_str(&format!(
-            "  {} calls of that name are unresolved\n",
+            "  unresolved calls of that name: {}\n",
             kit::text::thousands(answer.unresolved as u64)
         ));
     }

@@ -226,6 +226,9 @@ fn a_log_that_is_a_directory_a_pipe_or_closed_to_us_is_an_error() {
         chmod(&closed, 0o000);
         let failed = |path: &Path| Journal::open(path, Durability::Cached).unwrap_err();
         assert!(matches!(failed(&pipe), JournalError::NotAFile { .. }));
+        for no_log in [&*pipe, home.path()] {
+            assert!(matches!(lines(no_log, 0), Err(JournalError::NotAFile { .. })));
+        }
         assert!(matches!(failed(home.path()), JournalError::File(e) if e.kind() == ErrorKind::IsADirectory));
         assert!(matches!(failed(&closed), JournalError::File(e) if e.kind() == ErrorKind::PermissionDenied));
         symlink("nowhere/log", home.path().join("link")).unwrap();

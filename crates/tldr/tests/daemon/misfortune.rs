@@ -258,6 +258,23 @@ fn what_is_no_file_or_another_users_in_the_place_of_the_lock_is_told() {
 }
 
 #[test]
+fn a_pipe_that_looks_like_a_program_is_not_waited_for() {
+    let rig = Rig::served();
+    let pipe = rig.project.join("pipe.py");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, 0o600.into()).unwrap();
+    for question in [
+        json!({"cmd": "extract", "file": "pipe.py"}),
+        json!({"cmd": "cfg", "file": "pipe.py", "function": "f"}),
+    ] {
+        assert_eq!(rig.ask(&question)["status"], "error");
+    }
+    rig.tldr(&["daemon", "stop"]).ok();
+    for words in [&["extract", "pipe.py"][..], &["cfg", "pipe.py", "f"]] {
+        assert_eq!(rig.tldr(words).code, 1, "{words:?}");
+    }
+}
+
+#[test]
 fn a_socket_of_another_user_is_not_talked_to() {
     hostile::require_root("give a socket away");
     let rig = Rig::served();
