@@ -408,6 +408,32 @@ fn the_prompt_stays_as_it_was() {
     }
 }
 
+/// zsh lends us some more while a ghost is shown; there Up, Tab and Enter stay.
+#[test]
+fn three_keys_are_taken_and_all_others_do_what_they_did() {
+    for (kind, list) in [
+        (Kind::Bash, "for map in emacs vi-insert; do bind -m $map -p; bind -m $map -X; done"),
+        (Kind::Fish, "for map in (bind -L); bind -M $map; end"),
+    ] {
+        let ground = Ground::new();
+        let shell = ground.bare(kind);
+        let done = if kind == Kind::Fish { "end" } else { "done" };
+        let into = |file: &str| {
+            shell.run_line(&format!(" {} {done} > {file}", list.strip_suffix(done).unwrap()));
+            let text = ground.home.read(file);
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let before = into("before");
+        ground.load(&shell, kind);
+        let (ours, others): (Vec<_>, Vec<_>) =
+            into("after").into_iter().partition(|line| line.contains("__clai_"));
+        assert_eq!(others, before, "{kind:?}");
+        assert!(before.len() > 100 && ours.len() >= 3, "{kind:?}: {ours:#?}");
+        let alt = |line: &String| ["\\ej", "\\ek", "\\ei"].iter().any(|key| line.contains(key));
+        assert!(ours.iter().all(alt), "{kind:?}: {ours:#?}");
+    }
+}
+
 #[test]
 fn one_word_switches_it_off() {
     for kind in KINDS {
