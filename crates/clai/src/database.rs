@@ -219,3 +219,25 @@ fn shell_name(shell: Shell) -> &'static str {
         Shell::Fish => "fish",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_connection_is_as_the_specification_wants_it_and_the_setting_says() {
+        let home = testkit::Home::new();
+        for (synchronous, level) in [(Synchronous::Off, 0), (Synchronous::Normal, 1), (Synchronous::Full, 2)]
+        {
+            let owner = Owner { host: None, user: None };
+            let (database, _) = Database::open(&home.data().join("clai"), synchronous, owner, 0).unwrap();
+            let pragma = |name: &str| -> rusqlite::types::Value {
+                database.connection.pragma_query_value(None, name, |row| row.get(0)).unwrap()
+            };
+            assert_eq!(pragma("synchronous"), level.into());
+            assert_eq!(pragma("foreign_keys"), 1.into());
+            assert_eq!(pragma("secure_delete"), 1.into());
+            assert_eq!(pragma("journal_mode"), "wal".to_owned().into());
+        }
+    }
+}

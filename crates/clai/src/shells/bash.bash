@@ -5,10 +5,12 @@ if [[ $- == *i* || ${CLAI_NON_INTERACTIVE-#:everywhere} == @(1|on|true|yes) ]] &
 __clai_bash=$((BASH_VERSINFO[0] * 100 + BASH_VERSINFO[1]))
 #:settings
 
-# Where the daemon is met, by the same rule as in clai-hook: a private directory of ours.
+# Where the daemon is met, by the same rule as in clai-hook: a private directory of ours. Whether it is closed to others
+# only a process can tell.
 __clai_place() {
   local own
-  if [[ ${XDG_RUNTIME_DIR-} == /* && -d $XDG_RUNTIME_DIR && -O $XDG_RUNTIME_DIR && ! -L $XDG_RUNTIME_DIR ]]; then
+  if [[ ${XDG_RUNTIME_DIR-} == /* && -O $XDG_RUNTIME_DIR && ! -L $XDG_RUNTIME_DIR &&
+    $(command ls -ld -- "$XDG_RUNTIME_DIR") == d???------* ]]; then
     __clai_own "$XDG_RUNTIME_DIR/clai"
     __clai_dir=$own __clai_memory=$own
   else

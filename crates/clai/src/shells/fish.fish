@@ -9,7 +9,9 @@ function __clai_place
     set -l runtime "$XDG_RUNTIME_DIR"
     set -q EUID; or set -l EUID (id -u)
     set -g __clai_dir /tmp/clai-$EUID
-    if string match -q '/*' -- $runtime; and test -d $runtime -a -O $runtime -a ! -L $runtime
+    # Closed to others as well, which only a process can tell.
+    if string match -q '/*' -- $runtime; and test -O $runtime -a ! -L $runtime
+        and string match -qr '^d...------' -- (command ls -ld -- $runtime)
         set __clai_dir $runtime/clai
     else if string match -q '/*' -- "$TMPDIR"
         set __clai_dir (string trim -r -c / -- $TMPDIR)/clai-$EUID

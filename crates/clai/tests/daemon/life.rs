@@ -7,7 +7,7 @@ use std::os::unix::net::UnixListener;
 use rustix::process::Signal;
 use serde_json::json;
 use testkit::hostile::{OTHER_UID, give_away};
-use testkit::{Home, PATIENCE, until};
+use testkit::{Home, PATIENCE, bin, until};
 
 use crate::rig::{Daemon, NOW, QUICK, command, count, database, event, kept, log, run, socket};
 
@@ -162,6 +162,38 @@ fn the_socket_of_a_dead_daemon_is_removed_by_the_next() {
     assert_eq!(daemon.ask(&json!({"type": "health"}))["pid"], daemon.pid());
 }
 
+/// First the lock, then the database with its migrations, then the socket of the dead, then its own.
+#[test]
+fn without_the_lock_nothing_is_touched_and_without_a_database_no_socket() {
+    let home = Home::new();
+    let lock = || store::lock::try_acquire(&database(&home).with_file_name(".daemon.lock"), "test");
+    let daemon = Daemon::start(&home);
+    assert!(lock().is_err(), "it is held as long as the daemon lives");
+    daemon.kill();
+    let held = lock().unwrap();
+    let replace = |bytes: &[u8]| {
+        for name in ["clai.db-wal", "clai.db-shm"] {
+            let _ = fs::remove_file(database(&home).with_file_name(name));
+        }
+        fs::write(database(&home), bytes).unwrap();
+    };
+    let broken = b"whoever opens this sets it aside ".repeat(100);
+    replace(&broken);
+    assert_eq!(run(&home, &["--foreground"]).code, 5);
+    assert_eq!(fs::read(database(&home)).unwrap(), broken);
+    assert!(socket(&home).exists());
+    drop(held);
+    replace(b"");
+    let newer = store::sqlite::rusqlite::Connection::open(database(&home)).unwrap();
+    newer.execute_batch("PRAGMA user_version = 99").unwrap();
+    drop(newer);
+    let refused = run(&home, &["--foreground"]);
+    assert!(refused.code == 1 && refused.stderr.contains("has schema 99"), "{}", refused.transcript());
+    assert!(socket(&home).exists());
+    replace(b"");
+    Daemon::start(&home).terminate();
+}
+
 #[test]
 fn what_is_at_the_sockets_place_and_not_ours_is_left_alone() {
     let home = Home::new();
@@ -244,6 +276,30 @@ fn aggregates_are_rebuilt_by_a_running_daemon_or_without_one() {
     spoil();
     let _ = run(&home, &["--rebuild-aggregates"]).ok();
     assert_eq!((count(&home, wrong), count(&home, "SELECT sum(count) FROM transition")), (0, 2));
+}
+
+/// Not even a loopback device: who needs a network fails here.
+#[test]
+fn without_a_network_commands_are_taken_and_the_next_one_is_suggested() {
+    let home = Home::new();
+    home.clock();
+    let alone = |program: &str| {
+        let mut command = home.command("unshare");
+        command.arg("--net").arg(bin(program));
+        command
+    };
+    let _daemon = Daemon::spawn(&home, alone("clai-daemon").arg("--foreground"));
+    let told = || {
+        for line in ["make moonrise", "ls"] {
+            let mut hook = alone("clai-hook");
+            hook.arg("ingest").envs([("CLAI_CMD", line), ("CLAI_CWD", "/"), ("CLAI_SHELL", "bash")]);
+            let _ = home.run(hook.env("CLAI_SESSION_ID", "s")).ok();
+        }
+        let suggested = home.run(alone("clai").arg("suggest")).ok();
+        suggested.stdout.contains("make moonrise")
+    };
+    // On a busy machine the hook may have given up.
+    assert!(until(PATIENCE, told));
 }
 
 #[test]

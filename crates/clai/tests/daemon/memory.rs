@@ -362,6 +362,35 @@ fn a_repository_is_found_and_times_that_cannot_be_are_put_right() {
     assert_eq!(["zero", "future", "past", "late", "now"].map(ts), [now, now, now, now - 5000, now]);
 }
 
+#[test]
+fn what_a_caller_knows_of_its_repository_is_believed() {
+    let home = Home::new();
+    let daemon = Daemon::start_with(&home, QUICK);
+    let mut talk = daemon.connect();
+    for _ in 0..2 {
+        let mut event = with("make site", "repo_root", "/nowhere/site");
+        event["remote_url"] = "HTTPS://Example.invalid/S.git".into();
+        event["branch"] = "topic".into();
+        event["dirty"] = true.into();
+        talk.say(&event);
+    }
+    talk.ask(&json!({"type": "flush"}));
+    let key = clai::repo::key(Path::new("/nowhere/site"), Some("https://example.invalid/s.git")).0;
+    let rows = format!(
+        "SELECT count(*) FROM command_event WHERE repo_key = '{key}' AND branch = 'topic' AND cwd = '/'"
+    );
+    assert_eq!(count(&home, &rows), 2);
+    let mut asked = |repo_key: Value| {
+        let answer =
+            talk.ask(&json!({"type": "suggest", "session_id": "t", "cwd": "/", "repo_key": repo_key}));
+        assert_eq!(answer["context"]["repo_key"], repo_key);
+        let best = &answer["suggestions"][0];
+        assert_eq!(best["cmd"], "make site");
+        best["reasons"].to_string().contains("freq_repo")
+    };
+    assert!(asked(json!(key)) && !asked(Value::Null));
+}
+
 /// Everything that a question is answered with, numbers included.
 fn answers(daemon: &Daemon<'_>) -> Vec<Value> {
     let ask = |session: &str, prefix: &str| {

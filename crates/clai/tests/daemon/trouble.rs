@@ -84,13 +84,13 @@ fn what_is_too_old_is_purged_at_the_start() {
     let daemon = Daemon::start(&home);
     let now = home.clock().now_ms();
     let mut talk = daemon.connect();
-    for (line, days) in [("old", 91), ("new", 89)] {
+    for (line, days) in [("old", 91), ("new", 89), ("newer", 10)] {
         talk.say(&event(line, now - days * DAY));
     }
     talk.ask(&json!({"type": "flush"}));
     daemon.terminate();
     let daemon = Daemon::start(&home);
-    assert_eq!(kept(&home), ["new"]);
+    assert_eq!(kept(&home), ["new", "newer"]);
     assert_eq!(
         count(&home, "SELECT count(*) FROM command_score WHERE cmd_norm = 'old'"),
         1,
@@ -98,7 +98,9 @@ fn what_is_too_old_is_purged_at_the_start() {
     );
     daemon.terminate();
     Daemon::start_with(&home, &[("CLAI_RETENTION_DAYS", "88")]).terminate();
-    assert_eq!(kept(&home), ["new"], "a clock that makes everything too old is not believed");
+    assert_eq!(kept(&home), ["newer"], "as it is set");
+    Daemon::start_with(&home, &[("CLAI_RETENTION_DAYS", "9")]).terminate();
+    assert_eq!(kept(&home), ["newer"], "a clock that makes everything too old is not believed");
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! bash: what is already in `PROMPT_COMMAND`, `PS0` and the traps stays; the history tells the line.
 
 use clai::shells::template;
-use testkit::{Key, PATIENCE, Shell};
+use testkit::{Key, PATIENCE, Shell, until};
 
+use crate::every::{hushed, type_long};
 use crate::ground::{Ground, Kind};
 
 /// What the script asks to learn which bash it is in. The variable itself cannot be changed.
@@ -148,6 +149,36 @@ fn histories_that_are_shared_or_dated_or_verbatim_are_read_rightly() {
 fn odd_options_of_the_user_do_no_harm() {
     let odd = "set -u; set -o noclobber; IFS=x; alias history=false; printf() { echo mine; }; LC_NUMERIC=de_DE.UTF-8";
     assert_eq!(lines(odd, &["echo axb"]), ["echo axb", "echo end"]);
+}
+
+#[test]
+fn of_32768_bytes_a_line_is_a_variable_and_of_one_more_it_is_read() {
+    let mut ground = Ground::without_daemon();
+    let sizes = r#"echo "${2-variable} $(printf %s "$CLAI_CMD" | wc -c) $(wc -c)""#;
+    ground.scripted("hook", &format!("[ $1 = ingest ] && {sizes} >> hooked"));
+    ground.options.hook = ground.home.path().join("bin/hook");
+    let shell = hushed(&ground, Kind::Bash);
+    ground.home.write("hooked", "");
+    for (size, line) in [
+        (32_768, "variable 32768 0\n"),
+        (32_769, "--cmd-stdin 0 32769\n"),
+        (131_071, "--cmd-stdin 0 131071\n"),
+        (131_072, "--cmd-stdin 0 131072\n"),
+    ] {
+        type_long(&ground, &shell, Kind::Bash, size);
+        assert!(until(PATIENCE, || ground.home.read("hooked").ends_with(line)), "{size}");
+    }
+}
+
+#[test]
+fn without_a_daemon_a_session_is_a_hash_of_the_shell_and_the_moment() {
+    let ground = Ground::without_daemon();
+    let ids = [(); 2].map(|()| ground.shell(Kind::Bash).run_line("echo $CLAI_SESSION_ID"));
+    assert!(
+        ids.iter().all(|id| id.len() == 64 && id.bytes().all(|byte| byte.is_ascii_hexdigit())),
+        "{ids:?}"
+    );
+    assert_ne!(ids[0], ids[1]);
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 use std::time::Duration;
-use std::{fs, iter};
+use std::{fs, io, iter};
 
 use clai::config::Oversize;
 use clai::shells::Loaded;
@@ -55,8 +56,8 @@ fn bind(shell: &Shell, kind: Kind, text: &str) {
 }
 
 /// A line of so many bytes, two to a character. A substitution of fish now and then takes that for too much.
-fn type_long(ground: &Ground, shell: &Shell, kind: Kind, size: usize) {
-    ground.home.write("long", format!(": {}", "é".repeat((size - 2) / 2)));
+pub(crate) fn type_long(ground: &Ground, shell: &Shell, kind: Kind, size: usize) {
+    ground.home.write("long", format!(": {}{}", "é".repeat((size - 2) / 2), "x".repeat(size % 2)));
     bind(shell, kind, if kind == Kind::Fish { "$long" } else { "\"$(<long)\"" });
     if kind == Kind::Fish {
         shell.run_line(" read -z -g long <long");
@@ -66,7 +67,7 @@ fn type_long(ground: &Ground, shell: &Shell, kind: Kind, size: usize) {
 }
 
 /// A shell in which a line behind a space is nobody's business.
-fn hushed(ground: &Ground, kind: Kind) -> Shell {
+pub(crate) fn hushed(ground: &Ground, kind: Kind) -> Shell {
     let shell = ground.bare(kind);
     match kind {
         Kind::Bash => drop(shell.run_line("HISTCONTROL=ignorespace")),
@@ -95,8 +96,8 @@ fn a_long_line_takes_the_other_way_and_one_over_the_cap_none() {
     for kind in KINDS {
         let ground = Ground::new();
         let shell = hushed(&ground, kind);
-        // 131,072 bytes are more than one variable may have.
-        let sizes = [32_768, 32_770, 131_080, 200_000, 1_000_000];
+        // The last that fits a variable, the first that does not, and the first that no program could be started with.
+        let sizes = [32_768, 32_769, 131_072, 200_000, 1_000_000];
         for size in sizes {
             type_long(&ground, &shell, kind, size);
             let arrived = || ground.daemon.events().iter().any(|event| event.cmd_raw.len() == size);
@@ -201,6 +202,40 @@ fn a_session_is_asked_of_the_daemon() {
             id.starts_with(&format!("given-{pid}-"))
         };
         assert!(until(PATIENCE, given), "{kind:?}");
+    }
+}
+
+/// The directory of the session may be open to others, or a link to elsewhere, and then it is not used: shells, hook
+/// and daemon have the same rule for it.
+#[test]
+fn without_a_private_runtime_directory_all_meet_below_the_temporary_one() {
+    let spoil: [fn(&Path) -> io::Result<()>; 2] = [
+        |run| fs::set_permissions(run, PermissionsExt::from_mode(0o755)),
+        |run| {
+            fs::rename(run, run.with_extension("real"))
+                .and_then(|()| symlink(run.with_extension("real"), run))
+        },
+    ];
+    for kind in KINDS {
+        for spoil in spoil {
+            let ground = Ground::below_temp();
+            spoil(&ground.home.runtime()).unwrap();
+            // A busy machine may answer too late for the first shell.
+            let mut id = String::new();
+            assert!(
+                until(PATIENCE, || {
+                    let shell = ground.shell(kind);
+                    id = shell.run_line("echo $CLAI_SESSION_ID");
+                    id.starts_with("given-")
+                }),
+                "{kind:?}: {id}"
+            );
+            let events = ground.settled("echo $CLAI_SESSION_ID");
+            assert!(events.iter().any(|event| event.session_id.0 == id), "{kind:?}: {id}");
+            let answer = ground.daemon.directory().join(format!("next.{id}"));
+            assert!(kind == Kind::Zsh || answer.exists(), "{kind:?}: where the daemon answers");
+            assert!(!ground.home.runtime().join("clai").exists(), "{kind:?}");
+        }
     }
 }
 
@@ -373,6 +408,32 @@ fn the_prompt_stays_as_it_was() {
     }
 }
 
+/// zsh lends us some more while a ghost is shown; there Up, Tab and Enter stay.
+#[test]
+fn three_keys_are_taken_and_all_others_do_what_they_did() {
+    for (kind, list) in [
+        (Kind::Bash, "for map in emacs vi-insert; do bind -m $map -p; bind -m $map -X; done"),
+        (Kind::Fish, "for map in (bind -L); bind -M $map; end"),
+    ] {
+        let ground = Ground::new();
+        let shell = ground.bare(kind);
+        let done = if kind == Kind::Fish { "end" } else { "done" };
+        let into = |file: &str| {
+            shell.run_line(&format!(" {} {done} > {file}", list.strip_suffix(done).unwrap()));
+            let text = ground.home.read(file);
+            text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let before = into("before");
+        ground.load(&shell, kind);
+        let (ours, others): (Vec<_>, Vec<_>) =
+            into("after").into_iter().partition(|line| line.contains("__clai_"));
+        assert_eq!(others, before, "{kind:?}");
+        assert!(before.len() > 100 && ours.len() >= 3, "{kind:?}: {ours:#?}");
+        let alt = |line: &String| ["\\ej", "\\ek", "\\ei"].iter().any(|key| line.contains(key));
+        assert!(ours.iter().all(alt), "{kind:?}: {ours:#?}");
+    }
+}
+
 #[test]
 fn one_word_switches_it_off() {
     for kind in KINDS {
@@ -466,24 +527,42 @@ fn the_settings_of_the_hook_reach_the_hook() {
     }
 }
 
-/// Arguments can be seen by everybody on the machine.
+/// Arguments can be seen by everybody on the machine; and what the helper says is nobody's business.
 #[test]
-fn neither_command_nor_directory_is_ever_an_argument() {
+fn neither_command_nor_directory_is_ever_an_argument_and_the_helper_is_not_heard() {
     for kind in KINDS {
         let mut ground = Ground::without_daemon();
-        ground.scripted("hook", r#"echo "$*" >> hooked; cat > /dev/null"#);
+        ground
+            .scripted("hook", r#"cat > /dev/null; echo noise; echo noise >&2; echo "$*" >> hooked; exit 3"#);
         ground.options.hook = ground.home.path().join("bin/hook");
         let shell = hushed(&ground, kind);
         if kind == Kind::Zsh {
             // Without a socket it takes the helper for every line.
             shell.run_line(" __clai_alone=1");
         }
-        shell.run_line("echo short");
+        assert_eq!(shell.run_line("echo short"), "short", "{kind:?}");
+        assert!(!shell.screen().contains("noise"), "{kind:?}\n{}", shell.screen());
         type_long(&ground, &shell, kind, 40_000);
         let done = || ground.home.read("hooked").lines().count() >= 3;
         assert!(until(PATIENCE, done), "{kind:?}: {}", ground.home.read("hooked"));
         let known = ["session-start", "ingest", "ingest --cmd-stdin"];
         assert!(ground.home.read("hooked").lines().all(|line| known.contains(&line)), "{kind:?}");
+        shell.run_line("echo end");
+        assert!(!shell.screen().contains("noise"), "{kind:?}\n{}", shell.screen());
+    }
+}
+
+/// No terminal of ours lies between a command and the person's, and no pipe that reads along.
+#[test]
+fn a_command_has_the_terminal_for_itself() {
+    for kind in KINDS {
+        let ground = Ground::new();
+        let shell = ground.bare(kind);
+        let asked = "sh -c 'tty; tty <&1; tty <&2'";
+        let before = shell.run_line(asked);
+        assert_eq!(before.matches("/dev/").count(), 3, "{kind:?}: {before}");
+        ground.load(&shell, kind);
+        assert_eq!(shell.run_line(asked), before, "{kind:?}");
     }
 }
 

@@ -124,6 +124,25 @@ fn a_private_fish_is_private() {
 }
 
 #[test]
+fn hooks_and_traps_of_the_user_stay() {
+    let ground = Ground::new();
+    let shell = ground.bare(Kind::Fish);
+    for line in [
+        "function before --on-event fish_preexec; echo before $argv; end",
+        "function after --on-event fish_postexec; echo after $status; end",
+        "trap 'echo urgent' URG",
+    ] {
+        shell.run_line(line);
+    }
+    ground.load(&shell, Kind::Fish);
+    assert_eq!(shell.run_line("false"), "before false\nafter 1");
+    assert!(shell.run_line("kill -URG $fish_pid").contains("urgent"));
+    let events = ground.settled("kill -URG $fish_pid");
+    let failed = events.iter().find(|event| event.cmd_raw == "false");
+    assert_eq!(failed.map(|event| event.exit_code), Some(1));
+}
+
+#[test]
 fn a_key_that_somebody_has_bound_stays() {
     let ground = Ground::new();
     let shell = ground.bare(Kind::Fish);

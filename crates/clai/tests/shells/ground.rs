@@ -37,6 +37,19 @@ impl Ground {
     pub(crate) fn without_daemon() -> Ground {
         let home = Home::new();
         let directory = home.runtime().join("clai");
+        Ground::at(directory, home)
+    }
+
+    /// A home in which a daemon listens where it does without a runtime directory.
+    pub(crate) fn below_temp() -> Ground {
+        let home = Home::new();
+        let directory = home.temp().join(format!("clai-{}", rustix::process::geteuid().as_raw()));
+        let ground = Ground::at(directory, home);
+        ground.daemon.listen();
+        ground
+    }
+
+    fn at(directory: PathBuf, home: Home) -> Ground {
         let options = Options {
             hook: bin("clai-hook"),
             clai: home.write("bin/clai", ""),
