@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chibi::plugins::{Ground, Secrets};
 use chibi::servers::Servers;
@@ -163,7 +163,9 @@ fn equipped(
     };
     let guard = guard(world, talk, config)?;
     let errands = Arc::new(errands);
-    let workshop = Arc::new(workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?);
+    let mut workshop = workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?;
+    workshop.closed = guard.lock().unwrap_or_else(PoisonError::into_inner).settings.closed();
+    let workshop = Arc::new(workshop);
     errands.settle(&workshop, &hooks, &guard);
     let servers = servers(world, config, &workshop);
     let troubles = servers.warnings();
