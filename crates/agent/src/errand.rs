@@ -19,6 +19,7 @@ use crate::eyes::Eyes;
 use crate::gate::{Gate, Guard};
 use crate::hooks::Hooks;
 use crate::prompt;
+use crate::purse::Purse;
 use crate::toolbox::Toolbox;
 use crate::tools::task::Subagent;
 use crate::tools::{TASK, Workshop};
@@ -36,6 +37,7 @@ pub(crate) struct Errands {
     asks: Asks,
     clock: Clock,
     opening: String,
+    purse: Purse,
     place: OnceLock<Place>,
 }
 
@@ -48,8 +50,8 @@ struct Place {
 }
 
 impl Errands {
-    pub(crate) fn new(client: Client, asks: Asks, clock: Clock, opening: String) -> Errands {
-        Errands { client, asks, clock, opening, place: OnceLock::new() }
+    pub(crate) fn new(client: Client, asks: Asks, clock: Clock, opening: String, purse: Purse) -> Errands {
+        Errands { client, asks, clock, opening, purse, place: OnceLock::new() }
     }
 
     pub(crate) fn settle(&self, workshop: &Arc<Workshop>, hooks: &Hooks, guard: &Arc<Mutex<Guard>>) {
@@ -76,11 +78,12 @@ impl Subagent for Errands {
         let settings = Settings {
             tools: tools.specs(),
             limits: Limits { relief: Relief::Exchanges, ..Limits::default() },
-            budget: Budget { rounds: ROUNDS, time: Some(TIME), ..Budget::default() },
+            budget: Budget { rounds: ROUNDS, time: Some(TIME), cost: self.purse.left(), ..Budget::default() },
             continuations: 0,
         };
         let (call, clock, cancel) = (call.clone(), self.clock.clone(), cancel.clone());
-        let mut errand = Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), live };
+        let purse = self.purse.clone();
+        let mut errand = Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), purse, live };
         let start = Start::Prompt { id: ExchangeId("task".to_owned()), text: task.to_owned() };
         let finished =
             drive::run(&self.client, &mut errand, History::new(&self.opening), settings, start, &cancel);
@@ -110,6 +113,7 @@ struct Errand<'a> {
     gate: Gate,
     clock: Clock,
     cancel: Cancel,
+    purse: Purse,
     live: &'a mut dyn FnMut(&str),
 }
 
@@ -131,6 +135,7 @@ impl Host for Errand<'_> {
 
     fn say(&mut self, say: Say) {
         match say {
+            Say::Replied { usage: Some(usage), .. } => self.purse.pay_for_helper(&usage),
             Say::Warning(warning) => self.told(&warning.to_string()),
             Say::Retrying { error, attempt, .. } => {
                 self.told(&format!("{error}; trying again (attempt {attempt})"));

@@ -9,6 +9,7 @@ use kit::text;
 use serde::{Deserialize, Serialize};
 
 use crate::project::{Located, Project, Side};
+use crate::voice;
 
 /// What is allowed without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -371,7 +372,7 @@ fn question(request: &Request) -> String {
         }
         (None, Some(command)) if request.kind == Kind::Run => {
             // A line's end is the end of a command: whoever is asked must see it.
-            let command = text::plain(&command.trim_end().replace('\n', " ⏎ "));
+            let command = voice::revealed(&command.trim_end().replace('\n', " ⏎ "));
             let at = request.at.as_ref().map(|at| format!(" in {}{}", at.shown, outside(at)));
             format!("run `{command}`{}?", at.unwrap_or_default())
         }

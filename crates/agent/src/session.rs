@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use conversation::drive::{self, Start};
-use conversation::turn::{Budget, End, Limit, Settings, Spent};
+use conversation::turn::{Budget, End, Finished, Limit, Settings, Spent};
 use conversation::window::Limits;
 use conversation::{Exchange, History};
 use kit::{Exit, Failure};
@@ -59,6 +59,7 @@ impl Session {
             return Err(Failure::new(limit.to_string()).exit_with(Exit::Budget));
         }
         self.desk.cancel = self.interrupt.turn();
+        self.desk.purse.fill(self.remaining().cost);
         let history = std::mem::take(&mut self.history);
         let settings = Settings {
             tools: self.desk.tools.specs(),
@@ -67,12 +68,13 @@ impl Session {
             continuations: 0,
         };
         let (client, cancel) = (self.desk.client.clone(), self.desk.cancel.clone());
-        let (finished, unkept) = match drive::run(&client, &mut self.desk, history, settings, start, &cancel)
-        {
-            Ok(finished) => (finished, None),
-            Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
-        };
+        let (mut finished, unkept) =
+            match drive::run(&client, &mut self.desk, history, settings, start, &cancel) {
+                Ok(finished) => (finished, None),
+                Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
+            };
         self.interrupt.rest();
+        self.settle_purse(&mut finished);
         self.history = finished.history;
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
@@ -156,6 +158,17 @@ impl Session {
         self.history = loaded.history;
         self.desk.began("clear");
         Ok(())
+    }
+
+    /// What helpers spent is the turn's, too; and a turn that they left nothing for has reached its limit.
+    fn settle_purse(&self, finished: &mut Finished) {
+        let purse = &self.desk.purse;
+        for usage in purse.take_helpers() {
+            add(&mut finished.spent, &Spent { requests: 1, usage, ..Spent::default() });
+        }
+        if let (End::Blocked(_), true, Some(whole)) = (&finished.end, purse.is_empty(), self.budget.cost) {
+            finished.end = End::Budget(Limit::Cost(whole));
+        }
     }
 
     fn count_summaries(&mut self) {

@@ -27,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, Which};
 use crate::permission::{self, Mode};
 use crate::project::Project;
+use crate::purse::Purse;
 use crate::recall::Clai;
 use crate::sandbox::{Network, Policy, Sandbox};
 use crate::session::Session;
@@ -108,7 +109,8 @@ pub(crate) fn session(
     let (keep, loaded) =
         Keep::open(&home, &world.data(), &which(talk), world.project.root(), &asks.model, &opening)?;
     warnings.extend(config.warnings.iter().cloned().chain(loaded.repairs.iter().map(ToString::to_string)));
-    let errands = Errands::new(client.clone(), asks.clone(), world.clock.clone(), opening);
+    let purse = Purse::default();
+    let errands = Errands::new(client.clone(), asks.clone(), world.clock.clone(), opening, purse.clone());
     let (gate, tools) = equipped(world, talk, &config, &keep, errands, &mut warnings)?;
     let desk = Desk {
         client,
@@ -123,6 +125,7 @@ pub(crate) fn session(
         calls: BTreeMap::new(),
         compact: config.compact,
         summaries: Vec::new(),
+        purse,
         went_on: false,
     };
     let mut session = Session {

@@ -25,6 +25,8 @@ impl Desk {
         }
         match self.summarise(turn.history(), dropped) {
             Ok(staged) => Some(staged),
+            // Nobody failed: the next turn may sum up what this one could not.
+            Err(_) if self.cancel.is_cancelled() => None,
             Err(why) => {
                 // Trying again at every request would cost more than it is worth.
                 self.compact = false;
@@ -47,6 +49,7 @@ impl Desk {
         let reply = self.client.start(&request, &self.cancel).reply().map_err(|error| error.to_string())?;
         if let Some(usage) = reply.done.usage {
             self.summaries.push(usage);
+            self.purse.pay(&usage);
             self.keep.append(&Record::Usage(usage)).map_err(|error| error.to_string())?;
         }
         compact::stage(history, ids, &reply.text()).map_err(|error| error.to_string())

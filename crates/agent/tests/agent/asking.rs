@@ -158,6 +158,19 @@ fn a_helper_has_a_budget_of_its_own() {
 }
 
 #[test]
+fn what_a_helper_used_is_counted() {
+    let rig = Rig::new([
+        stream(turn().call("task", &json!({"prompt": "look"})).usage(100, 10)),
+        stream(turn().say("Nothing.").usage(20_000, 2000)),
+        stream(turn().say("Nothing there.").usage(300, 30)),
+    ]);
+    let output = rig.run(&["--json", "go"]).ok();
+    let end: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((&end["requests"], &end["usage"]["input"]), (&json!(3), &json!(20_400)), "{end}");
+    assert_eq!(rig.requests().len(), 3);
+}
+
+#[test]
 fn a_model_that_repeats_itself_is_told_so() {
     let same = || calls("list_files", &json!({"path": "."}));
     let rig = Rig::new([same(), same(), same(), says("Oh.")]);

@@ -60,7 +60,7 @@ fn each_mode_allows_what_it_says() {
     );
     assert_eq!(
         denied,
-        Decision::Deny("Not done (run `a[2J`): only reading is allowed in this session.".to_owned())
+        Decision::Deny("Not done (run `a<U+001B>[2J`): only reading is allowed in this session.".to_owned())
     );
 }
 
