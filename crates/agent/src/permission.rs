@@ -177,6 +177,8 @@ pub struct Settings {
     remembered: Vec<Answer>,
     /// Directories outside of the project that may be read: where our own output goes.
     readable: Vec<PathBuf>,
+    /// Directories that may lie in the project and are not like the rest of it: where our own settings are.
+    guarded: Vec<PathBuf>,
 }
 
 /// What the person said for all calls like one.
@@ -213,9 +215,15 @@ impl Settings {
         self
     }
 
+    #[must_use]
+    pub fn guarded(mut self, folder: &Path) -> Settings {
+        self.guarded.push(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        self
+    }
+
     /// From now on calls like this one are not asked about.
     pub fn remember(&mut self, request: &Request) -> Answer {
-        let answer = answer(request);
+        let answer = answer(self, request);
         self.recall(answer.clone());
         answer
     }
@@ -260,7 +268,7 @@ pub fn decide(settings: &Settings, request: &Request) -> Decision {
         }
         _ => {}
     }
-    if settings.mode != Mode::ReadOnly && settings.remembered.contains(&answer(request)) {
+    if settings.mode != Mode::ReadOnly && settings.remembered.contains(&answer(settings, request)) {
         return Decision::Allow;
     }
     by_mode(settings, request)
@@ -275,7 +283,7 @@ fn by_mode(settings: &Settings, request: &Request) -> Decision {
     match (request.kind, settings.mode) {
         (Kind::Harmless, _) | (_, Mode::All) => Decision::Allow,
         (Kind::Read, _) if inside || ours() => Decision::Allow,
-        (Kind::Write, Mode::Edits) if inside && !guarded(request) => Decision::Allow,
+        (Kind::Write, Mode::Edits) if inside && !guarded(settings, request) => Decision::Allow,
         (_, Mode::Ask | Mode::Edits) => Decision::Ask(question(request)),
         (Kind::Read, Mode::ReadOnly) => Decision::Deny(denied(request, "it lies outside of the project")),
         (_, Mode::ReadOnly) => Decision::Deny(denied(request, "only reading is allowed in this session")),
@@ -283,8 +291,12 @@ fn by_mode(settings: &Settings, request: &Request) -> Decision {
 }
 
 /// What runs by itself later, or decides what may run: an edit there is more than an edit.
-fn guarded(request: &Request) -> bool {
+fn guarded(settings: &Settings, request: &Request) -> bool {
     const FOLDERS: [&str; 2] = [".git", ".claude"];
+    let ours = |target: &Located| settings.guarded.iter().any(|folder| target.path.starts_with(folder));
+    if request.target.as_ref().is_some_and(ours) {
+        return true;
+    }
     let mut parts = request.target.iter().flat_map(|target| Path::new(&target.shown).components());
     parts.any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
@@ -350,12 +362,12 @@ fn compile(rule: Rule) -> Result<(Rule, Option<GlobMatcher>), BadRule> {
 }
 
 /// What is remembered: never more than the person saw when they said it.
-fn answer(request: &Request) -> Answer {
+fn answer(settings: &Settings, request: &Request) -> Answer {
     let about = match &request.target {
         Some(target) if target.side == Side::Outside => {
             request.folder.as_ref().map(|folder| folder.display().to_string())
         }
-        Some(target) if guarded(request) => Some(target.shown.clone()),
+        Some(target) if guarded(settings, request) => Some(target.shown.clone()),
         Some(_) => None,
         None => request.command.clone(),
     };

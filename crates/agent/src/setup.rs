@@ -167,6 +167,11 @@ fn equipped(
     let guard = guard(world, talk, config)?;
     let errands = Arc::new(errands);
     let mut workshop = workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?;
+    if config::path(&world.places).starts_with(world.project.root()) {
+        warnings.push(
+            "our own settings lie in this directory: a command that you allow can change them".to_owned(),
+        );
+    }
     workshop.closed = guard.lock().unwrap_or_else(PoisonError::into_inner).settings.closed();
     let workshop = Arc::new(workshop);
     errands.settle(&workshop, &hooks, &guard);
@@ -194,7 +199,9 @@ fn guard(world: &World, talk: &Talk, config: &Config) -> Result<Arc<Mutex<Guard>
     let spill = private(&world.spill(), world)?;
     let settings = permission::Settings::new(mode, config.rules.clone())
         .map_err(|error| Failure::new("the rules cannot be used").because(&error).exit_with(Exit::Usage))?;
-    let mut settings = settings.readable(&spill);
+    let own = config::path(&world.places);
+    let own = own.parent().unwrap_or(&own);
+    let mut settings = settings.readable(&spill).guarded(own).guarded(&data);
     let digest = Digest::of(world.project.root().as_os_str().as_encoded_bytes()).to_string();
     let answers = Answers(data.join(format!("allowed-{}.json", &digest[..16])));
     answers.read().into_iter().for_each(|answer| settings.recall(answer));

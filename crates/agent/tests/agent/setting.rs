@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use testkit::bin;
+use testkit::hostile::{as_other_uid, give_away};
 use testkit::model::{Event, Reply, anthropic};
 
 use crate::rig::{Rig, calls, results, says};
@@ -160,4 +161,18 @@ fn money_that_a_helper_spends_is_ours() {
     assert_eq!(output.code, 4, "{}", output.transcript());
     assert!(output.stderr.contains("the limit of $0.5000 is reached"), "{}", output.stderr);
     assert_eq!(rig.requests().len(), 2, "nobody is asked for what cannot be paid");
+}
+
+#[test]
+fn a_command_does_not_read_our_key_from_our_own_process() {
+    let look =
+        "tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/$PPID/maps | head -1; echo made > a; echo looked";
+    let rig = Rig::new([calls("bash", &json!({"command": look})), says("Nothing.")]);
+    give_away(rig.home.path());
+    let mut command = rig.command(&["--permission", "all", "look"]);
+    let output = rig.home.run(as_other_uid(command.env("ANTHROPIC_API_KEY", "sk-secret"))).ok();
+    assert_eq!(output.stdout, "Nothing.\n");
+    let (told, failed) = results(&rig.requests()[1]).remove(0);
+    assert!(!failed && told.contains("looked") && told.contains("Permission denied"), "{told}");
+    assert!(!told.contains("sk-secret"), "{told}");
 }

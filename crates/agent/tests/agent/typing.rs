@@ -307,7 +307,7 @@ fn a_summary_that_is_interrupted_is_made_the_next_time() {
     rig.home.write("big.txt", "a line of a file that is long\n".repeat(4000));
     for args in [&[][..], &["--continue"]] {
         let mut command = rig.command(args);
-        let _ = rig.home.run_with(command.current_dir(rig.home.path()), &"word ".repeat(65_000)).ok();
+        let _ = rig.home.run_with(command.current_dir(rig.home.path()), "word ".repeat(65_000)).ok();
     }
     let terminal = open(&rig, &["--continue"]);
     enter(&terminal, "go");

@@ -249,3 +249,15 @@ fn what_a_rule_closes_is_not_come_upon_by_looking_around() {
     let listed = shop.ok("list_files", json!({"recursive": true}));
     assert_eq!(listed, format!("[\"a.txt\",\"private/\",\"secrets/\"]\n{left_out}"));
 }
+
+#[test]
+fn our_own_settings_are_no_file_like_others_even_in_the_project() {
+    let shop = Shop::new();
+    shop.write(".config/scrimp/config.toml", "");
+    let settings = Settings::new(Mode::Edits, Vec::new()).unwrap().guarded(&shop.file(".config/scrimp"));
+    let edit = |path: &str| verdict(&settings, &request(&shop, "edit_file", json!({"path": path})));
+    assert_eq!(
+        [".config/scrimp/config.toml", ".config/scrimp/new", ".config/other"].map(edit),
+        ['?', '?', '+']
+    );
+}
