@@ -3,6 +3,8 @@
 
 mod compaction;
 
+pub(crate) use compaction::exchanges;
+
 use std::collections::BTreeMap;
 
 use conversation::Record;

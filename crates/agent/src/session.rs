@@ -11,7 +11,7 @@ use conversation::{Exchange, History};
 use kit::{Exit, Failure};
 use llm::{Block, CallId};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, exchanges};
 use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, NotKept, Which};
 use crate::undo::Restored;
@@ -56,7 +56,9 @@ impl Session {
 
     fn run(&mut self, start: Start) -> Result<(), Failure> {
         if let Some(limit) = self.exhausted() {
-            return Err(Failure::new(limit.to_string()).exit_with(Exit::Budget));
+            let (told, end) = (limit.to_string(), End::Budget(limit));
+            self.desk.voice.show(&Shown::Ended { end: &end, spent: &Spent::default() });
+            return Err(Failure::new(told).exit_with(Exit::Budget));
         }
         self.desk.cancel = self.interrupt.turn();
         self.desk.purse.fill(self.remaining().cost);
@@ -117,7 +119,7 @@ impl Session {
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
         self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;
-        Ok(format!("{count} exchanges are now a summary of {size} bytes"))
+        Ok(format!("{} became a summary of {size} bytes", exchanges(count)))
     }
 
     /// Takes the last `count` exchanges out of the conversation, and what they did to files. Gives their prompts.

@@ -5,7 +5,7 @@ use conversation::compact::{self, Staged};
 use conversation::turn::Turn;
 use conversation::{ExchangeId, History, Record};
 use kit::text;
-use llm::Message;
+use llm::{Message, StopKind};
 
 use super::Desk;
 use crate::prompt::SUMMARISE;
@@ -39,7 +39,7 @@ impl Desk {
 
     /// Asks the model to sum up these exchanges.
     pub(crate) fn summarise(&mut self, history: &History, ids: Vec<ExchangeId>) -> Result<Staged, String> {
-        self.voice.note(&format!("summing up {} earlier exchanges …", ids.len()));
+        self.voice.note(&format!("summing up {} …", exchanges(ids.len())));
         let material = compact::transcript(history, &ids);
         let material = text::clip(&material, MATERIAL, "");
         let mut request =
@@ -52,6 +52,15 @@ impl Desk {
             self.purse.pay(&usage);
             self.keep.append(&Record::Usage(usage)).map_err(|error| error.to_string())?;
         }
+        // In its words there is nothing of what was said, and they would stand in its place for good.
+        if reply.done.stop.kind == StopKind::Refusal {
+            return Err(format!("the model refused ({})", reply.done.stop.literal));
+        }
         compact::stage(history, ids, &reply.text()).map_err(|error| error.to_string())
     }
+}
+
+/// `1 earlier exchange`.
+pub(crate) fn exchanges(count: usize) -> String {
+    format!("{count} earlier exchange{}", if count == 1 { "" } else { "s" })
 }

@@ -152,6 +152,19 @@ fn money_has_an_end() {
 }
 
 #[test]
+fn every_story_that_is_begun_is_ended_for_programs_too() {
+    let rig = rig();
+    let output = rig.run(&["--json", "--max-usd", "0", "go"]);
+    assert_eq!(output.code, 4, "{}", output.transcript());
+    let types: Vec<&str> = output
+        .stdout
+        .lines()
+        .filter_map(|line| line.split("\"type\":\"").nth(1)?.split('"').next())
+        .collect();
+    assert_eq!(types, ["session", "end"]);
+}
+
+#[test]
 fn money_that_a_helper_spends_is_ours() {
     let rig = Rig::new([
         priced_call("t", "task", r#"{"prompt": "look"}"#, 1000),
@@ -169,7 +182,7 @@ fn a_command_does_not_read_our_key_from_our_own_process() {
         "tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/$PPID/maps | head -1; echo made > a; echo looked";
     let rig = Rig::new([calls("bash", &json!({"command": look})), says("Nothing.")]);
     give_away(rig.home.path());
-    let mut command = rig.command(&["--permission", "all", "look"]);
+    let mut command = rig.command(&["--permission", "all", "--no-sandbox", "look"]);
     let output = rig.home.run(as_other_uid(command.env("ANTHROPIC_API_KEY", "sk-secret"))).ok();
     assert_eq!(output.stdout, "Nothing.\n");
     let (told, failed) = results(&rig.requests()[1]).remove(0);

@@ -325,3 +325,18 @@ fn a_summary_that_is_interrupted_is_made_the_next_time() {
     assert!(messages.last().unwrap().ends_with("and now?"));
     std::mem::forget(rig.server);
 }
+
+#[test]
+fn a_refusal_is_no_summary() {
+    let refused = stream(turn().say("No.").stop("refusal"));
+    let rig = Rig::new([says("A."), says("B."), refused, says("C.")]);
+    let terminal = open(&rig, &[]);
+    for (line, answer) in [("one", "A."), ("two", "B."), ("/compact", "refused (refusal)"), ("three", "C.")] {
+        enter(&terminal, line);
+        terminal.wait_for(answer, PATIENCE);
+        terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    }
+    drop(terminal);
+    let last = rig.requests().pop().unwrap();
+    assert_eq!(last["messages"].as_array().unwrap().len(), 5, "{last}");
+}
