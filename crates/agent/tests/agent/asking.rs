@@ -64,6 +64,24 @@ fn the_guide_of_the_project_stands_before_the_first_prompt() {
 }
 
 #[test]
+fn a_guide_that_leads_out_of_the_project_is_not_sent() {
+    let rig = Rig::new([says("ok"), says("ok")]);
+    let secret = rig.home.write("out/secret", "hunter2");
+    std::os::unix::fs::symlink(secret, rig.project().join("AGENTS.md")).unwrap();
+    let _ = rig.run(&["hi"]).ok();
+    std::fs::remove_file(rig.project().join("AGENTS.md")).unwrap();
+    rig.home.write("p/docs/guide.md", "Use tabs.");
+    std::os::unix::fs::symlink("docs/guide.md", rig.project().join("AGENTS.md")).unwrap();
+    let _ = rig.run(&["hi"]).ok();
+    let requests = rig.requests();
+    let first = |request: &Value| words(&request["messages"][0]);
+    assert!(
+        first(&requests[0]).contains("leads out of the project") && !first(&requests[0]).contains("hunter2")
+    );
+    assert!(first(&requests[1]).contains("Use tabs."), "{}", first(&requests[1]));
+}
+
+#[test]
 fn all_results_of_one_reply_go_back_in_one_message_in_order() {
     let two =
         turn().say("Looking.").call("list_files", &json!({})).call("read_file", &json!({"path": "none"}));
