@@ -1,6 +1,6 @@
 //! A subagent: one task in a conversation of its own, with an empty window, its own eyes and budget, and no subagents
-//! below it. Nothing of it is kept but its report; what it does to files is kept for undo like everything else, and the
-//! same gate stands before its tools.
+//! below it. Nothing of it is kept but its report and a line about each of its deeds; what it does to files is kept for
+//! undo like everything else, and the same gate stands before its tools.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
@@ -12,12 +12,14 @@ use conversation::window::{Limits, Relief};
 use conversation::{ExchangeId, History, Record};
 use kit::invocation::Clock;
 use kit::process::Cancel;
+use kit::text;
 use llm::{CallId, Client, Message, Request};
 
 use crate::desk::Asks;
 use crate::eyes::Eyes;
 use crate::gate::{Gate, Guard};
 use crate::hooks::Hooks;
+use crate::permission::Access;
 use crate::prompt;
 use crate::purse::Purse;
 use crate::toolbox::Toolbox;
@@ -83,12 +85,24 @@ impl Subagent for Errands {
         };
         let (call, clock, cancel) = (call.clone(), self.clock.clone(), cancel.clone());
         let purse = self.purse.clone();
-        let mut errand = Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), purse, live };
+        let mut errand =
+            Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), purse, deeds: Vec::new(), live };
         let start = Start::Prompt { id: ExchangeId("task".to_owned()), text: task.to_owned() };
         let finished =
             drive::run(&self.client, &mut errand, History::new(&self.opening), settings, start, &cancel);
         let finished = finished.unwrap_or_else(|unsaved| match unsaved.error {});
-        report(&finished.history, &finished.end)
+        let mut output = report(&finished.history, &finished.end);
+        output.content.push_str(&accounted(&errand.deeds));
+        output
+    }
+}
+
+/// For whoever reads the transcript, which has nothing else of the helper: what it changed and ran.
+fn accounted(deeds: &[String]) -> String {
+    const ENOUGH: usize = 4000;
+    match deeds.is_empty() {
+        true => String::new(),
+        false => format!("\n\n[the helper did: {}]", text::clip(&deeds.join("; "), ENOUGH, "")),
     }
 }
 
@@ -114,6 +128,8 @@ struct Errand<'a> {
     clock: Clock,
     cancel: Cancel,
     purse: Purse,
+    /// Calls that did more than look, each in a line.
+    deeds: Vec<String>,
     live: &'a mut dyn FnMut(&str),
 }
 
@@ -125,7 +141,11 @@ impl Host for Errand<'_> {
     }
 
     fn start(&mut self, task: &Task, turn: &Turn) -> Work {
-        self.told(summary(task).trim_start());
+        let line = summary(task).trim_start().to_owned();
+        self.told(&line);
+        if let Access::Write(_) | Access::Run(_) | Access::Unknown = self.gate.workshop.access(task) {
+            self.deeds.push(line);
+        }
         self.tools.start(&Task { id: self.call.clone(), ..task.clone() }, turn)
     }
 

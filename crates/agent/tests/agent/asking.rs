@@ -176,6 +176,21 @@ fn a_helper_has_a_budget_of_its_own() {
 }
 
 #[test]
+fn what_a_helper_did_stands_in_the_transcript() {
+    let rig = Rig::new([
+        calls("task", &json!({"prompt": "make it"})),
+        calls("list_files", &json!({})),
+        calls("bash", &json!({"command": "echo hi > made"})),
+        calls("edit_file", &json!({"path": "b", "old_str": "", "new_str": "x"})),
+        says("Made."),
+        says("Done."),
+    ]);
+    let _ = rig.run(&["--permission", "all", "go"]).ok();
+    let told = results(rig.requests().last().unwrap()).remove(0).0;
+    assert_eq!(told, "Made.\n\n[the helper did: bash echo hi > made; edit_file b]");
+}
+
+#[test]
 fn what_a_helper_used_is_counted() {
     let rig = Rig::new([
         stream(turn().call("task", &json!({"prompt": "look"})).usage(100, 10)),
