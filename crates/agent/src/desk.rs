@@ -3,6 +3,8 @@
 
 mod compaction;
 
+pub(crate) use compaction::exchanges;
+
 use std::collections::BTreeMap;
 
 use conversation::Record;
@@ -16,6 +18,7 @@ use llm::{Block, Cache, CallId, Client, Message, Options, Request, Usage};
 use crate::eyes::Eyes;
 use crate::gate::{Gate, Remarks};
 use crate::keep::{Keep, NotKept};
+use crate::purse::Purse;
 use crate::toolbox::Toolbox;
 use crate::voice::{Shown, Voice};
 
@@ -37,6 +40,8 @@ pub(crate) struct Desk {
     pub(crate) compact: bool,
     /// What summaries cost that nobody has counted yet.
     pub(crate) summaries: Vec<Usage>,
+    /// What the turn may still cost.
+    pub(crate) purse: Purse,
     /// A Stop hook has already made this turn go on.
     pub(crate) went_on: bool,
 }
@@ -95,7 +100,10 @@ impl Host for Desk {
             Say::Started { .. } | Say::Calling { .. } | Say::Arguments { .. } => {}
             Say::Text(text) => self.voice.show(&Shown::Text(text)),
             Say::Thinking(text) => self.voice.show(&Shown::Thinking(text)),
-            Say::Replied { stop, usage } => self.voice.show(&Shown::Replied { stop, usage: usage.as_ref() }),
+            Say::Replied { stop, usage } => {
+                usage.iter().for_each(|usage| self.purse.pay(usage));
+                self.voice.show(&Shown::Replied { stop, usage: usage.as_ref() });
+            }
             Say::Retract => self.voice.show(&Shown::Retract),
             Say::Retrying { error, attempt, left } => {
                 self.voice.show(&Shown::Retrying { error, attempt: *attempt, left: *left });
@@ -123,6 +131,9 @@ impl Host for Desk {
     }
 
     fn before_request(&mut self, _: u32, turn: &Turn) -> Departure {
+        if self.purse.is_empty() {
+            return Departure::Refuse("all that may be spent is spent".to_owned());
+        }
         match self.summed_up(turn) {
             Some(staged) => Departure::Compact(staged),
             None => Departure::Send,

@@ -1,6 +1,6 @@
 //! A subagent: one task in a conversation of its own, with an empty window, its own eyes and budget, and no subagents
-//! below it. Nothing of it is kept but its report; what it does to files is kept for undo like everything else, and the
-//! same gate stands before its tools.
+//! below it. Nothing of it is kept but its report and a line about each of its deeds; what it does to files is kept for
+//! undo like everything else, and the same gate stands before its tools.
 
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use std::time::Duration;
@@ -12,13 +12,16 @@ use conversation::window::{Limits, Relief};
 use conversation::{ExchangeId, History, Record};
 use kit::invocation::Clock;
 use kit::process::Cancel;
+use kit::text;
 use llm::{CallId, Client, Message, Request};
 
 use crate::desk::Asks;
 use crate::eyes::Eyes;
 use crate::gate::{Gate, Guard};
 use crate::hooks::Hooks;
+use crate::permission::Access;
 use crate::prompt;
+use crate::purse::Purse;
 use crate::toolbox::Toolbox;
 use crate::tools::task::Subagent;
 use crate::tools::{TASK, Workshop};
@@ -36,6 +39,7 @@ pub(crate) struct Errands {
     asks: Asks,
     clock: Clock,
     opening: String,
+    purse: Purse,
     place: OnceLock<Place>,
 }
 
@@ -48,8 +52,8 @@ struct Place {
 }
 
 impl Errands {
-    pub(crate) fn new(client: Client, asks: Asks, clock: Clock, opening: String) -> Errands {
-        Errands { client, asks, clock, opening, place: OnceLock::new() }
+    pub(crate) fn new(client: Client, asks: Asks, clock: Clock, opening: String, purse: Purse) -> Errands {
+        Errands { client, asks, clock, opening, purse, place: OnceLock::new() }
     }
 
     pub(crate) fn settle(&self, workshop: &Arc<Workshop>, hooks: &Hooks, guard: &Arc<Mutex<Guard>>) {
@@ -76,16 +80,29 @@ impl Subagent for Errands {
         let settings = Settings {
             tools: tools.specs(),
             limits: Limits { relief: Relief::Exchanges, ..Limits::default() },
-            budget: Budget { rounds: ROUNDS, time: Some(TIME), ..Budget::default() },
+            budget: Budget { rounds: ROUNDS, time: Some(TIME), cost: self.purse.left(), ..Budget::default() },
             continuations: 0,
         };
         let (call, clock, cancel) = (call.clone(), self.clock.clone(), cancel.clone());
-        let mut errand = Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), live };
+        let purse = self.purse.clone();
+        let mut errand =
+            Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), purse, deeds: Vec::new(), live };
         let start = Start::Prompt { id: ExchangeId("task".to_owned()), text: task.to_owned() };
         let finished =
             drive::run(&self.client, &mut errand, History::new(&self.opening), settings, start, &cancel);
         let finished = finished.unwrap_or_else(|unsaved| match unsaved.error {});
-        report(&finished.history, &finished.end)
+        let mut output = report(&finished.history, &finished.end);
+        output.content.push_str(&accounted(&errand.deeds));
+        output
+    }
+}
+
+/// For whoever reads the transcript, which has nothing else of the helper: what it changed and ran.
+fn accounted(deeds: &[String]) -> String {
+    const ENOUGH: usize = 4000;
+    match deeds.is_empty() {
+        true => String::new(),
+        false => format!("\n\n[the helper did: {}]", text::clip(&deeds.join("; "), ENOUGH, "")),
     }
 }
 
@@ -110,6 +127,9 @@ struct Errand<'a> {
     gate: Gate,
     clock: Clock,
     cancel: Cancel,
+    purse: Purse,
+    /// Calls that did more than look, each in a line.
+    deeds: Vec<String>,
     live: &'a mut dyn FnMut(&str),
 }
 
@@ -121,7 +141,11 @@ impl Host for Errand<'_> {
     }
 
     fn start(&mut self, task: &Task, turn: &Turn) -> Work {
-        self.told(summary(task).trim_start());
+        let line = summary(task).trim_start().to_owned();
+        self.told(&line);
+        if let Access::Write(_) | Access::Run(_) | Access::Unknown = self.gate.workshop.access(task) {
+            self.deeds.push(line);
+        }
         self.tools.start(&Task { id: self.call.clone(), ..task.clone() }, turn)
     }
 
@@ -131,6 +155,7 @@ impl Host for Errand<'_> {
 
     fn say(&mut self, say: Say) {
         match say {
+            Say::Replied { usage: Some(usage), .. } => self.purse.pay_for_helper(&usage),
             Say::Warning(warning) => self.told(&warning.to_string()),
             Say::Retrying { error, attempt, .. } => {
                 self.told(&format!("{error}; trying again (attempt {attempt})"));

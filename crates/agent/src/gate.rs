@@ -178,11 +178,22 @@ impl Gate {
                 guard.answers.add(&answer);
                 Permit::Run
             }
-            Reply::Instead(arguments) => Permit::RunWith(arguments),
+            Reply::Instead(arguments) => self.instead(task, arguments, &guard.settings),
             Reply::No => Permit::Deny(
                 "The user said no. Do not try it again in another way; ask what they want.".to_owned(),
             ),
             Reply::Nothing => Permit::Deny("Interrupted before it was allowed.".to_owned()),
+        }
+    }
+
+    /// What a person wrote in the call's place: theirs, but for what a rule forbids.
+    fn instead(&self, task: &Task, arguments: Map<String, Value>, settings: &permission::Settings) -> Permit {
+        let task = Task { arguments, ..task.clone() };
+        let access = self.workshop.access(&task);
+        match Request::new(&task, access, &self.workshop.project).map(|it| permission::decide(settings, &it))
+        {
+            Err(why) | Ok(Decision::Deny(why)) => Permit::Deny(why),
+            Ok(_) => Permit::RunWith(task.arguments),
         }
     }
 

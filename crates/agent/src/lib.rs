@@ -22,6 +22,7 @@ pub mod permission;
 pub mod project;
 mod prompt;
 mod provider;
+mod purse;
 mod recall;
 mod repl;
 pub mod sandbox;

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use conversation::tools::Task;
 use globset::{GlobBuilder, GlobMatcher};
+use kit::text;
 use serde::{Deserialize, Serialize};
 
 use crate::project::{Located, Project, Side};
+use crate::voice;
 
 /// What is allowed without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -44,8 +46,8 @@ pub enum Access {
     Nothing,
     Read(String),
     Write(String),
-    /// A command, which can touch anything.
-    Run,
+    /// A command in this directory, which can touch anything.
+    Run(String),
     /// A tool that we do not know, such as one of an MCP server.
     Unknown,
 }
@@ -57,6 +59,10 @@ impl Access {
 
     pub(crate) fn write(task: &Task, argument: &str) -> Access {
         Access::Write(path(task, argument))
+    }
+
+    pub(crate) fn run(task: &Task, argument: &str) -> Access {
+        Access::Run(path(task, argument))
     }
 }
 
@@ -73,6 +79,12 @@ pub struct Request {
     pub target: Option<Located>,
     /// The command, of calls that run one.
     pub command: Option<String>,
+    /// Where a command runs, if that is not the project itself.
+    pub at: Option<Located>,
+    /// The directory that is the target, or that it lies in.
+    folder: Option<PathBuf>,
+    /// What a tool that we do not know is given.
+    given: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,21 +93,38 @@ pub enum Kind {
     Read,
     Write,
     Run,
+    /// Whatever somebody else's tool does.
+    Foreign,
 }
 
 impl Request {
     /// Err is for the model: a path that leads nowhere.
     pub fn new(task: &Task, access: Access, project: &Project) -> Result<Request, String> {
-        let (kind, spelled) = match access {
-            Access::Nothing => (Kind::Harmless, None),
-            Access::Read(path) => (Kind::Read, Some(path)),
-            Access::Write(path) => (Kind::Write, Some(path)),
-            Access::Run | Access::Unknown => (Kind::Run, None),
+        let (kind, spelled, at) = match access {
+            Access::Nothing => (Kind::Harmless, None, None),
+            Access::Read(path) => (Kind::Read, Some(path), None),
+            Access::Write(path) => (Kind::Write, Some(path), None),
+            Access::Run(cwd) => (Kind::Run, None, Some(cwd)),
+            Access::Unknown => (Kind::Foreign, None, None),
         };
-        let target = spelled.map(|spelled| project.locate(&spelled)).transpose()?;
+        let locate = |spelled: Option<String>| spelled.map(|spelled| project.locate(&spelled)).transpose();
+        let target = locate(spelled)?;
+        let at = locate(at)?.filter(|at| at.path != project.root());
         let command = task.arguments.get("command").and_then(|value| value.as_str()).map(str::to_owned);
-        Ok(Request { tool: task.name.clone(), kind, target, command })
+        let folder = target.as_ref().map(|target| match target.path.is_dir() {
+            true => target.path.clone(),
+            false => target.path.parent().unwrap_or(&target.path).to_owned(),
+        });
+        let given = if kind == Kind::Foreign { given(task) } else { String::new() };
+        Ok(Request { tool: task.name.clone(), kind, target, command, at, folder, given })
     }
+}
+
+/// So much of the arguments that a person can judge them.
+fn given(task: &Task) -> String {
+    const ENOUGH: usize = 500;
+    let arguments = serde_json::Value::Object(task.arguments.clone()).to_string();
+    if task.arguments.is_empty() { String::new() } else { text::clip(&arguments, ENOUGH, "") }
 }
 
 /// What becomes of a call.
@@ -116,7 +145,8 @@ pub struct Rule {
     /// A glob over the path as the model is told it, or absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The command begins with these words.
+    /// An allowance is for a plain command that begins with these words. To ask and to deny, it is enough that they
+    /// stand anywhere in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     pub verdict: Verdict,
@@ -147,6 +177,8 @@ pub struct Settings {
     remembered: Vec<Answer>,
     /// Directories outside of the project that may be read: where our own output goes.
     readable: Vec<PathBuf>,
+    /// Directories that may lie in the project and are not like the rest of it: where our own settings are.
+    guarded: Vec<PathBuf>,
 }
 
 /// What the person said for all calls like one.
@@ -155,6 +187,20 @@ pub struct Answer {
     pub tool: String,
     /// The same command, or the same directory of a path outside; none for all calls of the tool in the project.
     pub about: Option<String>,
+    /// The directory that the command runs in, if it is not the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// What nobody comes upon by looking through a directory: it must be named, and then the rules are asked.
+#[derive(Debug, Clone, Default)]
+pub struct Closed(Vec<(String, GlobMatcher)>);
+
+impl Closed {
+    pub fn holds(&self, tool: &str, shown: &str, path: &Path) -> bool {
+        let mut globs = self.0.iter().filter(|(rule, _)| rule == "*" || rule == tool);
+        globs.any(|(_, glob)| glob.is_match(shown) || glob.is_match(path))
+    }
 }
 
 impl Settings {
@@ -169,9 +215,15 @@ impl Settings {
         self
     }
 
+    #[must_use]
+    pub fn guarded(mut self, folder: &Path) -> Settings {
+        self.guarded.push(folder.canonicalize().unwrap_or_else(|_| folder.to_owned()));
+        self
+    }
+
     /// From now on calls like this one are not asked about.
     pub fn remember(&mut self, request: &Request) -> Answer {
-        let answer = Answer { tool: request.tool.clone(), about: about(request) };
+        let answer = answer(self, request);
         self.recall(answer.clone());
         answer
     }
@@ -184,6 +236,12 @@ impl Settings {
 
     pub fn remembered(&self) -> &[Answer] {
         &self.remembered
+    }
+
+    /// The paths that a rule wants asked or denied.
+    pub fn closed(&self) -> Closed {
+        let strict = self.rules.iter().filter(|(rule, _)| rule.verdict != Verdict::Allow);
+        Closed(strict.filter_map(|(rule, glob)| Some((rule.tool.clone(), glob.clone()?))).collect())
     }
 }
 
@@ -210,8 +268,7 @@ pub fn decide(settings: &Settings, request: &Request) -> Decision {
         }
         _ => {}
     }
-    let answer = Answer { tool: request.tool.clone(), about: about(request) };
-    if settings.mode != Mode::ReadOnly && settings.remembered.contains(&answer) {
+    if settings.mode != Mode::ReadOnly && settings.remembered.contains(&answer(settings, request)) {
         return Decision::Allow;
     }
     by_mode(settings, request)
@@ -226,7 +283,7 @@ fn by_mode(settings: &Settings, request: &Request) -> Decision {
     match (request.kind, settings.mode) {
         (Kind::Harmless, _) | (_, Mode::All) => Decision::Allow,
         (Kind::Read, _) if inside || ours() => Decision::Allow,
-        (Kind::Write, Mode::Edits) if inside && !guarded(request) => Decision::Allow,
+        (Kind::Write, Mode::Edits) if inside && !guarded(settings, request) => Decision::Allow,
         (_, Mode::Ask | Mode::Edits) => Decision::Ask(question(request)),
         (Kind::Read, Mode::ReadOnly) => Decision::Deny(denied(request, "it lies outside of the project")),
         (_, Mode::ReadOnly) => Decision::Deny(denied(request, "only reading is allowed in this session")),
@@ -234,8 +291,12 @@ fn by_mode(settings: &Settings, request: &Request) -> Decision {
 }
 
 /// What runs by itself later, or decides what may run: an edit there is more than an edit.
-fn guarded(request: &Request) -> bool {
+fn guarded(settings: &Settings, request: &Request) -> bool {
     const FOLDERS: [&str; 2] = [".git", ".claude"];
+    let ours = |target: &Located| settings.guarded.iter().any(|folder| target.path.starts_with(folder));
+    if request.target.as_ref().is_some_and(ours) {
+        return true;
+    }
     let mut parts = request.target.iter().flat_map(|target| Path::new(&target.shown).components());
     parts.any(|part| FOLDERS.iter().any(|folder| part.as_os_str() == *folder))
 }
@@ -248,17 +309,40 @@ fn fits(rule: &Rule, glob: Option<&GlobMatcher>, request: &Request) -> bool {
     };
     let command = match (&rule.command, &request.command) {
         (None, _) => true,
-        (Some(prefix), Some(command)) => begins(command, prefix, rule.verdict),
+        (Some(words), Some(command)) if rule.verdict == Verdict::Allow => {
+            let here = request.at.as_ref().is_none_or(|at| at.side == Side::Inside);
+            here && begins(command, words)
+        }
+        (Some(words), Some(command)) => mentions(command, words),
         (Some(_), None) => false,
     };
     (rule.tool == "*" || rule.tool == request.tool) && path && command
 }
 
+/// What a shell takes for more than a part of a word. Quotes are left to the words.
+const SHELL: [char; 12] = ['\n', ';', '&', '|', '`', '$', '<', '>', '(', ')', '{', '}'];
+
 /// An allowance is for one plain command: where a shell could start another, it does not hold.
-fn begins(command: &str, prefix: &str, verdict: Verdict) -> bool {
+fn begins(command: &str, prefix: &str) -> bool {
     let words: Vec<&str> = prefix.split_whitespace().collect();
-    let plain = !command.contains(['\n', ';', '&', '|', '`', '$', '<', '>', '(', ')', '{', '}', '\\']);
-    command.split_whitespace().take(words.len()).eq(words) && (plain || verdict != Verdict::Allow)
+    let plain = !command.contains(SHELL) && !command.contains('\\');
+    // A shell knows no other blanks: with one of those it is another word.
+    plain && command.split_ascii_whitespace().take(words.len()).eq(words)
+}
+
+/// The words stand somewhere in it, however they are quoted: behind `&&`, a variable, `env` or `bash -c`.
+fn mentions(command: &str, words: &str) -> bool {
+    let bare = command.replace(['"', '\'', '\\'], "");
+    let said: Vec<&str> = bare
+        .split(|c: char| c.is_whitespace() || SHELL.contains(&c))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let program = |word: &str| word.rsplit('/').next().map(str::to_owned);
+    let same = |said: &[&str]| {
+        said == words || said[1..] == words[1..] && program(said[0]).as_deref() == Some(words[0])
+    };
+    words.is_empty() || said.windows(words.len()).any(same)
 }
 
 fn compile(rule: Rule) -> Result<(Rule, Option<GlobMatcher>), BadRule> {
@@ -277,27 +361,35 @@ fn compile(rule: Rule) -> Result<(Rule, Option<GlobMatcher>), BadRule> {
     Ok((rule, glob))
 }
 
-/// What an answer is about: never more than the person saw when they gave it.
-fn about(request: &Request) -> Option<String> {
-    match &request.target {
+/// What is remembered: never more than the person saw when they said it.
+fn answer(settings: &Settings, request: &Request) -> Answer {
+    let about = match &request.target {
         Some(target) if target.side == Side::Outside => {
-            Some(target.path.parent().unwrap_or(&target.path).display().to_string())
+            request.folder.as_ref().map(|folder| folder.display().to_string())
         }
-        Some(_) if guarded(request) => request.target.as_ref().map(|target| target.shown.clone()),
+        Some(target) if guarded(settings, request) => Some(target.shown.clone()),
         Some(_) => None,
         None => request.command.clone(),
-    }
+    };
+    let at = request.at.as_ref().map(|at| at.path.display().to_string());
+    Answer { tool: request.tool.clone(), about, at }
 }
 
 fn question(request: &Request) -> String {
+    let outside = |at: &Located| if at.side == Side::Outside { ", outside of the project" } else { "" };
     match (&request.target, &request.command) {
         (Some(target), _) => {
             let verb = if request.kind == Kind::Write { "change" } else { "read" };
-            let outside = if target.side == Side::Outside { ", outside of the project" } else { "" };
-            format!("{verb} {}{outside}?", target.shown)
+            format!("{verb} {}{}?", target.shown, outside(target))
         }
-        (None, Some(command)) => format!("run `{}`?", kit::text::plain(command)),
-        (None, None) => format!("use {}?", kit::text::plain(&request.tool)),
+        (None, Some(command)) if request.kind == Kind::Run => {
+            // A line's end is the end of a command: whoever is asked must see it.
+            let command = voice::revealed(&command.trim_end().replace('\n', " ⏎ "));
+            let at = request.at.as_ref().map(|at| format!(" in {}{}", at.shown, outside(at)));
+            format!("run `{command}`{}?", at.unwrap_or_default())
+        }
+        (None, _) if request.given.is_empty() => format!("use {}?", text::plain(&request.tool)),
+        (None, _) => format!("use {} with {}?", text::plain(&request.tool), text::plain(&request.given)),
     }
 }
 

@@ -36,7 +36,7 @@ const GUIDES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// More than this is a manual, not a guide.
 const GUIDE_CAP: usize = 32 << 10;
 
-/// The head of the first message of a conversation in `project`.
+/// The head of the first message of a conversation in `project`, which is a path without links.
 pub(crate) fn opening(project: &Path) -> String {
     let place = format!("[Project: {}. System: {}.]", project.display(), std::env::consts::OS);
     match guide(project) {
@@ -54,7 +54,11 @@ pub(crate) fn combined(typed: &str, piped: &str) -> Option<String> {
 
 fn guide(project: &Path) -> Option<(&'static str, String)> {
     GUIDES.into_iter().find_map(|name| {
-        let path = project.join(name);
+        let path = project.join(name).canonicalize().ok()?;
+        // Whoever made the project would say which of the user's other files are sent.
+        if !path.starts_with(project) {
+            return Some((name, "It is a link that leads out of the project and was not read.".to_owned()));
+        }
         // A pipe would wait for ever.
         if !path.metadata().ok()?.is_file() {
             return None;

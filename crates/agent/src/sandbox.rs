@@ -160,6 +160,7 @@ impl fmt::Display for Report {
         writeln!(f, "UDP and other sockets: {}", self.udp)?;
         writeln!(f, "Landlock: {}", self.landlock)?;
         writeln!(f, "reading any file of yours: possible, commands need it")?;
+        writeln!(f, "changing modes, owners and times of your files: possible, Landlock does not know them")?;
         write!(f, "talking to local services over Unix sockets, such as docker's: possible")
     }
 }

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use conversation::drive::{self, Start};
-use conversation::turn::{Budget, End, Limit, Settings, Spent};
+use conversation::turn::{Budget, End, Finished, Limit, Settings, Spent};
 use conversation::window::Limits;
 use conversation::{Exchange, History};
 use kit::{Exit, Failure};
 use llm::{Block, CallId};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, exchanges};
 use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, NotKept, Which};
 use crate::undo::Restored;
@@ -56,9 +56,12 @@ impl Session {
 
     fn run(&mut self, start: Start) -> Result<(), Failure> {
         if let Some(limit) = self.exhausted() {
-            return Err(Failure::new(limit.to_string()).exit_with(Exit::Budget));
+            let (told, end) = (limit.to_string(), End::Budget(limit));
+            self.desk.voice.show(&Shown::Ended { end: &end, spent: &Spent::default() });
+            return Err(Failure::new(told).exit_with(Exit::Budget));
         }
         self.desk.cancel = self.interrupt.turn();
+        self.desk.purse.fill(self.remaining().cost);
         let history = std::mem::take(&mut self.history);
         let settings = Settings {
             tools: self.desk.tools.specs(),
@@ -67,12 +70,13 @@ impl Session {
             continuations: 0,
         };
         let (client, cancel) = (self.desk.client.clone(), self.desk.cancel.clone());
-        let (finished, unkept) = match drive::run(&client, &mut self.desk, history, settings, start, &cancel)
-        {
-            Ok(finished) => (finished, None),
-            Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
-        };
+        let (mut finished, unkept) =
+            match drive::run(&client, &mut self.desk, history, settings, start, &cancel) {
+                Ok(finished) => (finished, None),
+                Err(unsaved) => (unsaved.finished, Some(unsaved.error)),
+            };
         self.interrupt.rest();
+        self.settle_purse(&mut finished);
         self.history = finished.history;
         self.limits = finished.limits;
         add(&mut self.total, &finished.spent);
@@ -115,7 +119,7 @@ impl Session {
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
         self.desk.keep.append(&record).map_err(|error| not_kept(&error))?;
-        Ok(format!("{count} exchanges are now a summary of {size} bytes"))
+        Ok(format!("{} became a summary of {size} bytes", exchanges(count)))
     }
 
     /// Takes the last `count` exchanges out of the conversation, and what they did to files. Gives their prompts.
@@ -156,6 +160,17 @@ impl Session {
         self.history = loaded.history;
         self.desk.began("clear");
         Ok(())
+    }
+
+    /// What helpers spent is the turn's, too; and a turn that they left nothing for has reached its limit.
+    fn settle_purse(&self, finished: &mut Finished) {
+        let purse = &self.desk.purse;
+        for usage in purse.take_helpers() {
+            add(&mut finished.spent, &Spent { requests: 1, usage, ..Spent::default() });
+        }
+        if let (End::Blocked(_), true, Some(whole)) = (&finished.end, purse.is_empty(), self.budget.cost) {
+            finished.end = End::Budget(Limit::Cost(whole));
+        }
     }
 
     fn count_summaries(&mut self) {

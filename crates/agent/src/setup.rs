@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use chibi::plugins::{Ground, Secrets};
 use chibi::servers::Servers;
@@ -27,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::keep::{self, Keep, Which};
 use crate::permission::{self, Mode};
 use crate::project::Project;
+use crate::purse::Purse;
 use crate::recall::Clai;
 use crate::sandbox::{Network, Policy, Sandbox};
 use crate::session::Session;
@@ -108,7 +109,8 @@ pub(crate) fn session(
     let (keep, loaded) =
         Keep::open(&home, &world.data(), &which(talk), world.project.root(), &asks.model, &opening)?;
     warnings.extend(config.warnings.iter().cloned().chain(loaded.repairs.iter().map(ToString::to_string)));
-    let errands = Errands::new(client.clone(), asks.clone(), world.clock.clone(), opening);
+    let purse = Purse::default();
+    let errands = Errands::new(client.clone(), asks.clone(), world.clock.clone(), opening, purse.clone());
     let (gate, tools) = equipped(world, talk, &config, &keep, errands, &mut warnings)?;
     let desk = Desk {
         client,
@@ -123,6 +125,7 @@ pub(crate) fn session(
         calls: BTreeMap::new(),
         compact: config.compact,
         summaries: Vec::new(),
+        purse,
         went_on: false,
     };
     let mut session = Session {
@@ -163,7 +166,14 @@ fn equipped(
     };
     let guard = guard(world, talk, config)?;
     let errands = Arc::new(errands);
-    let workshop = Arc::new(workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?);
+    let mut workshop = workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?;
+    if config::path(&world.places).starts_with(world.project.root()) {
+        warnings.push(
+            "our own settings lie in this directory: a command that you allow can change them".to_owned(),
+        );
+    }
+    workshop.closed = guard.lock().unwrap_or_else(PoisonError::into_inner).settings.closed();
+    let workshop = Arc::new(workshop);
     errands.settle(&workshop, &hooks, &guard);
     let servers = servers(world, config, &workshop);
     let troubles = servers.warnings();
@@ -189,7 +199,9 @@ fn guard(world: &World, talk: &Talk, config: &Config) -> Result<Arc<Mutex<Guard>
     let spill = private(&world.spill(), world)?;
     let settings = permission::Settings::new(mode, config.rules.clone())
         .map_err(|error| Failure::new("the rules cannot be used").because(&error).exit_with(Exit::Usage))?;
-    let mut settings = settings.readable(&spill);
+    let own = config::path(&world.places);
+    let own = own.parent().unwrap_or(&own);
+    let mut settings = settings.readable(&spill).guarded(own).guarded(&data);
     let digest = Digest::of(world.project.root().as_os_str().as_encoded_bytes()).to_string();
     let answers = Answers(data.join(format!("allowed-{}.json", &digest[..16])));
     answers.read().into_iter().for_each(|answer| settings.recall(answer));

@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::eyes::Eyes;
 use crate::meter::Meter;
-use crate::permission::Access;
+use crate::permission::{Access, Closed};
 use crate::project::Project;
 use crate::sandbox::Sandbox;
 use crate::undo::Undo;
@@ -61,6 +61,8 @@ pub struct Workshop {
     /// What commands see of the environment.
     pub environment: Vec<(OsString, OsString)>,
     pub sandbox: Option<Sandbox>,
+    /// What is left out of lists and searches.
+    pub closed: Closed,
     /// A private directory for output that does not fit.
     pub spill: PathBuf,
     pub undo: Option<Mutex<Undo>>,
@@ -104,6 +106,7 @@ impl Workshop {
             limits: Limits::default(),
             environment: Vec::new(),
             sandbox: None,
+            closed: Closed::default(),
             spill: spill.to_owned(),
             undo: None,
             index: None,
@@ -146,6 +149,12 @@ impl Workshop {
             .map_or(Access::Unknown, |tool| (tool.access)(task))
     }
 
+    /// Whether a walk of this tool leaves the path out.
+    fn is_closed(&self, tool: &str, path: &Path) -> bool {
+        let below = path.strip_prefix(self.project.root()).unwrap_or(path);
+        self.closed.holds(tool, &crate::project::name(below), path)
+    }
+
     pub fn undo(&self) -> Option<MutexGuard<'_, Undo>> {
         // Whoever panicked while it kept a pre-image left at worst one that nobody refers to.
         self.undo.as_ref().map(|undo| undo.lock().unwrap_or_else(PoisonError::into_inner))
@@ -173,6 +182,11 @@ impl Declared {
         let (bytes, rest) = self.cap;
         Spec::new(self.name, self.description, (self.schema)()).beside(self.beside).cap(bytes, rest)
     }
+}
+
+/// What is said of files that a walk came upon and did not show.
+fn left_out(count: usize) -> Option<String> {
+    (count > 0).then(|| format!("[{count} left out: a rule of the user wants them named and asked about]"))
 }
 
 /// The arguments of a call; what is wrong with them is told to the model.

@@ -29,6 +29,9 @@ use snapshot::Snapshot;
 /// Conversations that were not touched for so long keep no files.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
+/// Beside the memories: what was there before something was taken back.
+const TAKEN: &str = "taken";
+
 /// The memory of one conversation.
 #[derive(Debug)]
 pub struct Undo {
@@ -57,6 +60,8 @@ pub struct Restored {
     pub restored: Vec<PathBuf>,
     /// With the reason.
     pub not: Vec<(PathBuf, String)>,
+    /// Where files stand that a command may have left so, or somebody else while it ran: nobody can tell.
+    pub aside: Option<PathBuf>,
     /// Commands ran among what was taken back: what they did elsewhere stays.
     pub commands: bool,
     /// Commands of which nobody knows what they did: we died before we could look, or could not write it down.
@@ -182,18 +187,28 @@ impl Undo {
             }
             // A line of another version of ours is not ours to judge.
         }
+        let aside = self.aside();
         for entry in entries.into_iter().rev() {
             let path = entry.path.path();
-            match self.take_back(&path, &entry) {
+            match self.take_back(&path, &entry, &aside) {
                 Ok(Back::Done) if !restored.restored.contains(&path) => restored.restored.push(path),
                 Ok(_) => {}
                 Err(why) => restored.not.push((path, why)),
             }
         }
+        restored.aside = aside.exists().then_some(aside);
         Ok(restored)
     }
 
-    fn take_back(&self, path: &Path, entry: &Entry) -> Result<Back, String> {
+    /// A directory that is not there yet, for what is taken away this time.
+    fn aside(&self) -> PathBuf {
+        let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = self.path.with_file_name(TAKEN);
+        let mut places = (1..).map(|number: u64| folder.join(format!("{name}-{number}")));
+        places.find(|place| !place.exists()).expect("there is no end of numbers")
+    }
+
+    fn take_back(&self, path: &Path, entry: &Entry, aside: &Path) -> Result<Back, String> {
         let now = state(path).map_err(|error| plainly(&error))?;
         if same(&now, &entry.before) {
             return Ok(Back::Already);
@@ -208,6 +223,12 @@ impl Undo {
         }
         if !same(&now, &entry.after) {
             return Err("it was changed since, by somebody else".to_owned());
+        }
+        if entry.by == By::Command && now != State::Absent {
+            let place = aside.join(path.strip_prefix("/").unwrap_or(path));
+            let put = fs::read(path).and_then(|bytes| create(&place, &bytes, For::Mode(0o600)));
+            // Taken away twice, it is the last that somebody has seen which counts.
+            put.or_else(exists).map_err(|error| format!("it could not be set aside: {}", plainly(&error)))?;
         }
         match kept {
             None => fs::remove_file(path).map_err(|error| plainly(&error))?,
@@ -240,6 +261,10 @@ impl Undo {
     }
 }
 
+fn exists(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
+}
+
 /// Removes conversations' memories that were not touched for `age`, and what only they referred to.
 pub fn tidy(folder: &Path, now: SystemTime, age: Duration) -> Result<(), UndoError> {
     const GRACE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -259,6 +284,12 @@ pub fn tidy(folder: &Path, now: SystemTime, age: Duration) -> Result<(), UndoErr
             {
                 live.insert(digest);
             }
+        }
+    }
+    for entry in fs::read_dir(folder.join(TAKEN)).into_iter().flatten().flatten() {
+        let modified = entry.metadata().and_then(|metadata| metadata.modified());
+        if modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|idle| idle > age)) {
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
     let now_ms = now.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);

@@ -15,7 +15,7 @@ use conversation::turn::{End, Spent};
 use kit::{Exit, Failure, Form, Page, text};
 use llm::{CallId, Outcome, Stop, ToolResult, Usage};
 
-pub(crate) use lines::{diff, spent, summary};
+pub(crate) use lines::{diff, revealed, spent, summary};
 use live::Live;
 
 /// Something to be seen.

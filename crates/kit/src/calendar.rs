@@ -49,10 +49,14 @@ impl Moment {
             && (0..60).contains(&minute)
             // A leap second is the first of the next minute.
             && (0..=60).contains(&second);
+        // What is not shown may be too large to count with.
+        if !shown {
+            return None;
+        }
         let (year, from_march) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
         let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
         let days = 365 * year + leap_days + (153 * from_march + 2) / 5 + day - 1 - BEFORE_1970;
-        shown.then_some(((days * 24 + hour) * 60 + minute) * 60 + second)
+        Some(((days * 24 + hour) * 60 + minute) * 60 + second)
     }
 }
 

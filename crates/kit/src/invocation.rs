@@ -211,6 +211,7 @@ pub const VARIABLES: &[Variable] = &[
         meaning: "a file whose content, milliseconds since 1970, is taken for the time: for tests",
         default: "the system's clock",
     },
+    Variable { name: "TERM", meaning: "`dumb`: no colour", default: "colour on a terminal" },
     Variable { name: "NO_COLOR", meaning: "set and not empty: no colour", default: "colour on a terminal" },
 ];
 

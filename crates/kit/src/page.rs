@@ -44,7 +44,9 @@ impl Page {
             name.contains("utf-8") || name.contains("utf8")
         });
         Page {
-            colour: terminal && invocation.env.text("NO_COLOR").is_none(),
+            colour: terminal
+                && invocation.env.text("NO_COLOR").is_none()
+                && invocation.env.text("TERM") != Some("dumb"),
             width: size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0),
             glyphs: if speaks_unicode { Glyphs::Unicode } else { Glyphs::Ascii },
             spoken: invocation.program.spoken(),

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use kit::{Exit, Failure, Form, Invocation};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 use crate::cli::Talk;
 use crate::interrupt::Interrupt;
@@ -34,6 +35,8 @@ pub(super) fn run(invocation: &mut Invocation, talk: &Talk) -> Result<Exit, Fail
     if interactive && talk.json {
         return Err(Failure::usage("`--json` is for programs: it needs a prompt, or something piped in"));
     }
+    // A command is not given our keys, and shall not read them from our memory either. Who may do everything still can.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     let world = World::of(invocation)?;
     let manner = match (talk.json, invocation.terminal.stdout) {
         (true, _) => Manner::Json,

@@ -5,7 +5,7 @@ use conversation::compact::{self, Staged};
 use conversation::turn::Turn;
 use conversation::{ExchangeId, History, Record};
 use kit::text;
-use llm::Message;
+use llm::{Message, StopKind};
 
 use super::Desk;
 use crate::prompt::SUMMARISE;
@@ -25,6 +25,8 @@ impl Desk {
         }
         match self.summarise(turn.history(), dropped) {
             Ok(staged) => Some(staged),
+            // Nobody failed: the next turn may sum up what this one could not.
+            Err(_) if self.cancel.is_cancelled() => None,
             Err(why) => {
                 // Trying again at every request would cost more than it is worth.
                 self.compact = false;
@@ -37,7 +39,7 @@ impl Desk {
 
     /// Asks the model to sum up these exchanges.
     pub(crate) fn summarise(&mut self, history: &History, ids: Vec<ExchangeId>) -> Result<Staged, String> {
-        self.voice.note(&format!("summing up {} earlier exchanges …", ids.len()));
+        self.voice.note(&format!("summing up {} …", exchanges(ids.len())));
         let material = compact::transcript(history, &ids);
         let material = text::clip(&material, MATERIAL, "");
         let mut request =
@@ -47,8 +49,18 @@ impl Desk {
         let reply = self.client.start(&request, &self.cancel).reply().map_err(|error| error.to_string())?;
         if let Some(usage) = reply.done.usage {
             self.summaries.push(usage);
+            self.purse.pay(&usage);
             self.keep.append(&Record::Usage(usage)).map_err(|error| error.to_string())?;
+        }
+        // In its words there is nothing of what was said, and they would stand in its place for good.
+        if reply.done.stop.kind == StopKind::Refusal {
+            return Err(format!("the model refused ({})", reply.done.stop.literal));
         }
         compact::stage(history, ids, &reply.text()).map_err(|error| error.to_string())
     }
+}
+
+/// `1 earlier exchange`.
+pub(crate) fn exchanges(count: usize) -> String {
+    format!("{count} earlier exchange{}", if count == 1 { "" } else { "s" })
 }

@@ -159,7 +159,12 @@ fn undo(session: &mut Session, count: usize) -> Result<After, Failure> {
         lines.push_str(&format!("  NOT         what {} did\n", cut_off(files.unknown)));
     }
     if files.commands {
-        lines.push_str("  what commands did outside of the project's files stays done\n");
+        lines.push_str(
+            "  what commands did outside of the project's files, to modes, links and folders stays done\n",
+        );
+    }
+    if let Some(aside) = &files.aside {
+        lines.push_str(&format!("  what was there until now is in {}\n", shown(aside)));
     }
     session.desk.voice.talk(&lines);
     Ok(After::Stay)

@@ -1,5 +1,5 @@
 //! The kernel's two means: Landlock for files, TCP, abstract sockets and signals; a seccomp filter for all sockets but
-//! Unix ones, since Landlock covers TCP only. Both hold for everything that this process starts, and cannot be taken
+//! Unix ones, since Landlock covers TCP only, and for keys that nobody pressed. Both hold for everything that this process starts, and cannot be taken
 //! off again.
 
 use std::collections::BTreeMap;
@@ -22,6 +22,9 @@ const KNOWN: ABI = ABI::V6;
 const DEVICES: [&str; 7] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm"];
 
+/// `TIOCSTI` and `TIOCLINUX`, as every machine that has our filters numbers them; libraries do not agree on their type.
+const TYPED: [u64; 2] = [0x5412, 0x541C];
+
 type Fault = Box<dyn std::error::Error>;
 
 /// Puts both on this thread, which must be the only one. Gives what the kernel says of Landlock: without it the socket
@@ -32,9 +35,7 @@ pub(super) fn build(policy: &Policy) -> Result<String, Fault> {
         LandlockStatus::NotImplemented => "not part of this kernel".to_owned(),
         LandlockStatus::Available { effective_abi, .. } => format!("version {effective_abi}"),
     };
-    if policy.network == Network::Closed {
-        seccompiler::apply_filter(&socket_filter()?)?;
-    }
+    seccompiler::apply_filter(&call_filter(policy.network)?)?;
     Ok(landlock)
 }
 
@@ -67,18 +68,20 @@ fn rights(path: &Path, all: BitFlags<AccessFs>) -> BitFlags<AccessFs> {
     if path.is_dir() { all } else { all & AccessFs::from_file(KNOWN) }
 }
 
-/// Every socket but Unix ones is refused. So is `io_uring`, by which a socket can be had without the call.
-fn socket_filter() -> Result<BpfProgram, Fault> {
-    let not_unix = SeccompCondition::new(
-        0,
-        SeccompCmpArgLen::Dword,
-        SeccompCmpOp::Ne,
-        libc::AF_UNIX.unsigned_abs().into(),
-    )?;
-    let rules = BTreeMap::from([
-        (libc::SYS_socket, vec![SeccompRule::new(vec![not_unix])?]),
-        (libc::SYS_io_uring_setup, Vec::new()),
-    ]);
+/// Keys that are put into a terminal as if they had been typed are refused: they would answer for the person, or wait
+/// for the shell behind us. Without a network, so is every socket but Unix ones, and `io_uring`, by which a socket can
+/// be had without the call.
+fn call_filter(network: Network) -> Result<BpfProgram, Fault> {
+    use SeccompCmpOp::{Eq, Ne};
+    let number = |at, how, number| SeccompCondition::new(at, SeccompCmpArgLen::Dword, how, number);
+    let typed: Result<Vec<SeccompRule>, _> =
+        TYPED.into_iter().map(|request| SeccompRule::new(vec![number(1, Eq, request)?])).collect();
+    let mut rules = BTreeMap::from([(libc::SYS_ioctl, typed?)]);
+    if network == Network::Closed {
+        let not_unix = number(0, Ne, libc::AF_UNIX.unsigned_abs().into())?;
+        rules.insert(libc::SYS_socket, vec![SeccompRule::new(vec![not_unix])?]);
+        rules.insert(libc::SYS_io_uring_setup, Vec::new());
+    }
     let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, std::env::consts::ARCH.try_into()?)?;
     Ok(filter.try_into()?)

@@ -25,7 +25,7 @@ pub(super) const TOOL: Declared = Declared {
     beside: Beside::Nobody,
     // A little more than what is kept, so that our own markers are not cut.
     cap: (MOST + 4096, "narrow the command's output"),
-    access: |_| Access::Run,
+    access: |task| Access::run(task, "cwd"),
     run,
 };
 

@@ -7,7 +7,7 @@ use ignore::WalkBuilder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Answer, Declared, LIST_FILES, Surroundings, Workshop, arguments};
+use super::{Answer, Declared, LIST_FILES, Surroundings, Workshop, arguments, left_out};
 use crate::permission::Access;
 use crate::project::{name, plainly};
 
@@ -65,13 +65,14 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
     let unreadable = |error| Output::failed(format!("{}: {}", located.shown, plainly(&error)));
     std::fs::read_dir(&located.path).map_err(unreadable)?;
     let mut names = Vec::new();
-    let mut unreadable = 0;
+    let (mut unreadable, mut closed) = (0, 0);
     for entry in walk(&located.path, &arguments).build() {
         if around.cancel.is_cancelled() {
             return Err(Output::failed("interrupted"));
         }
         match entry {
             Ok(entry) if entry.depth() == 0 => {}
+            Ok(entry) if workshop.is_closed(LIST_FILES, entry.path()) => closed += 1,
             Ok(entry) => {
                 let below = entry.path().strip_prefix(&located.path).unwrap_or(entry.path());
                 let end = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
@@ -84,7 +85,8 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
         }
     }
     names.sort();
-    Ok(Output::done(told(names, unreadable)))
+    let told = [Some(told(names, unreadable)), left_out(closed)];
+    Ok(Output::done(told.into_iter().flatten().collect::<Vec<_>>().join("\n")))
 }
 
 /// The walk of a directory that leaves out what nobody asks for.

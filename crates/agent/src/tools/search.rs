@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::list::SKIPPED;
-use super::{Answer, CODE_SEARCH, Declared, Surroundings, Workshop, arguments};
+use super::{Answer, CODE_SEARCH, Declared, Surroundings, Workshop, arguments, left_out};
 use crate::permission::Access;
 use crate::project::name;
 
@@ -94,6 +94,10 @@ fn run(workshop: &Workshop, task: &Task, around: &mut Surroundings) -> Answer {
         if !entry.file_type().is_some_and(|kind| kind.is_file()) {
             continue;
         }
+        if entry.depth() > 0 && workshop.is_closed(CODE_SEARCH, entry.path()) {
+            found.closed += 1;
+            continue;
+        }
         let path = entry.path().strip_prefix(workshop.project.root()).unwrap_or(entry.path());
         found.path = name(path);
         // A file that cannot be read is none that matches.
@@ -149,14 +153,16 @@ struct Found {
     lines: Vec<String>,
     /// Why there may be more.
     end: Option<&'static str>,
+    /// Files that were not searched.
+    closed: usize,
 }
 
 impl Found {
     fn told(mut self) -> String {
         if self.lines.is_empty() && self.end.is_none() {
-            return "No matches found".to_owned();
+            self.lines.push("No matches found".to_owned());
         }
-        self.lines.extend(self.end.map(str::to_owned));
+        self.lines.extend(self.end.map(str::to_owned).into_iter().chain(left_out(self.closed)));
         self.lines.join("\n")
     }
 }

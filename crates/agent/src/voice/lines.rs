@@ -103,8 +103,21 @@ pub(crate) fn diff(before: &str, after: &str, paint: impl Fn(ChangeTag, &str) ->
                 ChangeTag::Insert => '+',
                 ChangeTag::Equal => ' ',
             };
-            let line = text::plain_lines(change.value().trim_end_matches(['\n', '\r']));
+            let line = revealed(change.value().trim_end_matches(['\n', '\r']));
             out.push_str(&format!("  {}\n", paint(change.tag(), &format!("{sign} {line}"))));
+        }
+    }
+    out
+}
+
+/// What cannot be seen is named: somebody decides by what is shown here.
+pub(crate) fn revealed(words: &str) -> String {
+    let mut out = String::with_capacity(words.len());
+    for c in words.chars() {
+        let mut bytes = [0; 4];
+        match text::plain_lines(c.encode_utf8(&mut bytes)).is_empty() {
+            true => out.push_str(&format!("<U+{:04X}>", u32::from(c))),
+            false => out.push(c),
         }
     }
     out
@@ -155,6 +168,12 @@ mod tests {
         let usage = Usage { input: 1000, cache_read: 3000, output: 5, ..Usage::default() };
         let line = spent(&Spent { requests: 1, usage, ..Spent::default() });
         assert_eq!(line, "1 request · 4.0k in (75 % cached) · 5 out");
+    }
+
+    #[test]
+    fn a_diff_names_what_cannot_be_seen() {
+        let shown = diff("", "if a\u{202e} { // \u{1b}[2J\u{200b}\r\n", |_, line| line.to_owned());
+        assert_eq!(shown, "  + if a<U+202E> { // <U+001B>[2J<U+200B>\n");
     }
 
     #[test]

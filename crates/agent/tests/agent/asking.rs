@@ -64,6 +64,24 @@ fn the_guide_of_the_project_stands_before_the_first_prompt() {
 }
 
 #[test]
+fn a_guide_that_leads_out_of_the_project_is_not_sent() {
+    let rig = Rig::new([says("ok"), says("ok")]);
+    let secret = rig.home.write("out/secret", "hunter2");
+    std::os::unix::fs::symlink(secret, rig.project().join("AGENTS.md")).unwrap();
+    let _ = rig.run(&["hi"]).ok();
+    std::fs::remove_file(rig.project().join("AGENTS.md")).unwrap();
+    rig.home.write("p/docs/guide.md", "Use tabs.");
+    std::os::unix::fs::symlink("docs/guide.md", rig.project().join("AGENTS.md")).unwrap();
+    let _ = rig.run(&["hi"]).ok();
+    let requests = rig.requests();
+    let first = |request: &Value| words(&request["messages"][0]);
+    assert!(
+        first(&requests[0]).contains("leads out of the project") && !first(&requests[0]).contains("hunter2")
+    );
+    assert!(first(&requests[1]).contains("Use tabs."), "{}", first(&requests[1]));
+}
+
+#[test]
 fn all_results_of_one_reply_go_back_in_one_message_in_order() {
     let two =
         turn().say("Looking.").call("list_files", &json!({})).call("read_file", &json!({"path": "none"}));
@@ -155,6 +173,34 @@ fn a_helper_has_a_budget_of_its_own() {
     let requests = rig.requests();
     let [(told, true)] = &results(requests.last().unwrap())[..] else { panic!("{requests:?}") };
     assert!(told.starts_with("The helper was stopped: ") && told.contains("25 rounds"), "{told}");
+}
+
+#[test]
+fn what_a_helper_did_stands_in_the_transcript() {
+    let rig = Rig::new([
+        calls("task", &json!({"prompt": "make it"})),
+        calls("list_files", &json!({})),
+        calls("bash", &json!({"command": "echo hi > made"})),
+        calls("edit_file", &json!({"path": "b", "old_str": "", "new_str": "x"})),
+        says("Made."),
+        says("Done."),
+    ]);
+    let _ = rig.run(&["--permission", "all", "go"]).ok();
+    let told = results(rig.requests().last().unwrap()).remove(0).0;
+    assert_eq!(told, "Made.\n\n[the helper did: bash echo hi > made; edit_file b]");
+}
+
+#[test]
+fn what_a_helper_used_is_counted() {
+    let rig = Rig::new([
+        stream(turn().call("task", &json!({"prompt": "look"})).usage(100, 10)),
+        stream(turn().say("Nothing.").usage(20_000, 2000)),
+        stream(turn().say("Nothing there.").usage(300, 30)),
+    ]);
+    let output = rig.run(&["--json", "go"]).ok();
+    let end: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((&end["requests"], &end["usage"]["input"]), (&json!(3), &json!(20_400)), "{end}");
+    assert_eq!(rig.requests().len(), 3);
 }
 
 #[test]

@@ -28,7 +28,11 @@ fn enter(terminal: &Terminal, line: &str, answer: &str) -> String {
 fn markdown_is_set_on_a_screen_and_words_stay_words_without_colours() {
     let words = "# Layers\n\nThe **transport** is `small`:\n\n- one\n- two\n";
     // What a colour says on one is said by a sign on the other.
-    for (environment, coloured, code) in [(&[][..], true, "small"), (&["NO_COLOR=1"][..], false, "`small`")] {
+    for (environment, coloured, code) in [
+        (&[][..], true, "small"),
+        (&["NO_COLOR=1"][..], false, "`small`"),
+        (&["TERM=dumb"][..], false, "`small`"),
+    ] {
         let rig = Rig::new([stream(turn().say_in(words.split_inclusive(' ')))]);
         let terminal = open(&rig, environment, &[]);
         let screen = enter(&terminal, "hi", "two\n");

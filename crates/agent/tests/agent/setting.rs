@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use testkit::bin;
+use testkit::hostile::{as_other_uid, give_away};
 use testkit::model::{Event, Reply, anthropic};
 
 use crate::rig::{Rig, calls, results, says};
@@ -127,18 +128,64 @@ fn a_key_is_sent_and_never_shown() {
     assert_eq!(kept.stdout, "", "no file holds it");
 }
 
-#[test]
-fn money_has_an_end() {
-    let message = json!({"id": "m", "role": "assistant", "model": "claude-opus-5-5", "content": [], "usage": {"input_tokens": 1_000_000}});
-    let rig = Rig::new([Reply::sse([
+/// A call by a model whose price is known, for so many tokens.
+fn priced_call(id: &str, name: &str, arguments: &str, tokens: u64) -> Reply {
+    let message = json!({"id": "m", "role": "assistant", "model": "claude-opus-5-5", "content": [], "usage": {"input_tokens": tokens}});
+    let input = json!({"type": "input_json_delta", "partial_json": arguments});
+    Reply::sse([
         Event::named("message_start", &json!({"type": "message_start", "message": message})),
-        anthropic::block_start(0, &json!({"type": "tool_use", "id": "t", "name": "list_files", "input": {}})),
+        anthropic::block_start(0, &json!({"type": "tool_use", "id": id, "name": name, "input": {}})),
+        anthropic::block_delta(0, &input),
         anthropic::block_stop(0),
         anthropic::message_delta("tool_use", &json!({"output_tokens": 1000})),
         anthropic::message_stop(),
-    ])]);
+    ])
+}
+
+#[test]
+fn money_has_an_end() {
+    let rig = Rig::new([priced_call("t", "list_files", "{}", 1_000_000)]);
     let output = rig.run(&["--max-usd", "0.5", "go"]);
     assert_eq!(output.code, 4, "{}", output.transcript());
     assert!(output.stderr.contains("the limit of $0.5000 is reached"), "{}", output.stderr);
     drop(rig.requests());
+}
+
+#[test]
+fn every_story_that_is_begun_is_ended_for_programs_too() {
+    let rig = rig();
+    let output = rig.run(&["--json", "--max-usd", "0", "go"]);
+    assert_eq!(output.code, 4, "{}", output.transcript());
+    let types: Vec<&str> = output
+        .stdout
+        .lines()
+        .filter_map(|line| line.split("\"type\":\"").nth(1)?.split('"').next())
+        .collect();
+    assert_eq!(types, ["session", "end"]);
+}
+
+#[test]
+fn money_that_a_helper_spends_is_ours() {
+    let rig = Rig::new([
+        priced_call("t", "task", r#"{"prompt": "look"}"#, 1000),
+        priced_call("u", "list_files", "{}", 1_000_000),
+    ]);
+    let output = rig.run(&["--max-usd", "0.5", "go"]);
+    assert_eq!(output.code, 4, "{}", output.transcript());
+    assert!(output.stderr.contains("the limit of $0.5000 is reached"), "{}", output.stderr);
+    assert_eq!(rig.requests().len(), 2, "nobody is asked for what cannot be paid");
+}
+
+#[test]
+fn a_command_does_not_read_our_key_from_our_own_process() {
+    let look =
+        "tr '\\0' '\\n' < /proc/$PPID/environ; cat /proc/$PPID/maps | head -1; echo made > a; echo looked";
+    let rig = Rig::new([calls("bash", &json!({"command": look})), says("Nothing.")]);
+    give_away(rig.home.path());
+    let mut command = rig.command(&["--permission", "all", "--no-sandbox", "look"]);
+    let output = rig.home.run(as_other_uid(command.env("ANTHROPIC_API_KEY", "sk-secret"))).ok();
+    assert_eq!(output.stdout, "Nothing.\n");
+    let (told, failed) = results(&rig.requests()[1]).remove(0);
+    assert!(!failed && told.contains("looked") && told.contains("Permission denied"), "{told}");
+    assert!(!told.contains("sk-secret"), "{told}");
 }

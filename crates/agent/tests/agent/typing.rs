@@ -298,3 +298,45 @@ fn of_long_output_the_screen_has_the_beginning_and_the_end() {
     drop(terminal);
     assert!(results(&rig.requests()[1])[0].0.contains("\n250\n"), "the model has all of it");
 }
+
+#[test]
+fn a_summary_that_is_interrupted_is_made_the_next_time() {
+    let never = says("never").delay_before(Duration::from_secs(600));
+    let read = calls("read_file", &json!({"path": "big.txt"}));
+    let rig = Rig::new([says("A"), says("B"), read, never, says("All that was said."), says("Fine.")]);
+    rig.home.write("big.txt", "a line of a file that is long\n".repeat(4000));
+    for args in [&[][..], &["--continue"]] {
+        let mut command = rig.command(args);
+        let _ = rig.home.run_with(command.current_dir(rig.home.path()), "word ".repeat(65_000)).ok();
+    }
+    let terminal = open(&rig, &["--continue"]);
+    enter(&terminal, "go");
+    terminal.wait_for("summing up", PATIENCE);
+    assert!(until(PATIENCE, || rig.server.requests().len() == 4));
+    terminal.key(Key::Ctrl('c'));
+    terminal.wait_for("interrupted", PATIENCE);
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    enter(&terminal, "and now?");
+    let screen = terminal.wait_for("Fine.", PATIENCE);
+    assert!(!screen.contains("left out"), "{screen}");
+    let last = rig.server.requests().pop().unwrap().json();
+    let messages: Vec<String> = last["messages"].as_array().unwrap().iter().map(words).collect();
+    assert!(messages[0].contains("All that was said."), "{}", messages[0]);
+    assert!(messages.last().unwrap().ends_with("and now?"));
+    std::mem::forget(rig.server);
+}
+
+#[test]
+fn a_refusal_is_no_summary() {
+    let refused = stream(turn().say("No.").stop("refusal"));
+    let rig = Rig::new([says("A."), says("B."), refused, says("C.")]);
+    let terminal = open(&rig, &[]);
+    for (line, answer) in [("one", "A."), ("two", "B."), ("/compact", "refused (refusal)"), ("three", "C.")] {
+        enter(&terminal, line);
+        terminal.wait_for(answer, PATIENCE);
+        terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    }
+    drop(terminal);
+    let last = rig.requests().pop().unwrap();
+    assert_eq!(last["messages"].as_array().unwrap().len(), 5, "{last}");
+}

@@ -235,3 +235,29 @@ fn an_edit_that_cannot_be_taken_back_is_not_done() {
     );
     assert_eq!(shop.text("a"), "old\n");
 }
+
+#[test]
+fn what_somebody_did_while_a_command_ran_is_set_aside() {
+    let mut shop = Shop::new();
+    shop.write("mine", "old\n");
+    // To us it is all the same whether the command or a person writes.
+    shop.ok("bash", json!({"command": "echo work > mine; echo more > new"}));
+    let restored = undo(&shop, &["call-1"]);
+    assert_eq!(names(&shop, &restored), ["new", "mine"]);
+    assert_eq!((shop.text("mine").as_str(), shop.file("new").exists()), ("old\n", false));
+    let aside = restored.aside.unwrap();
+    let kept = |name: &str| {
+        let path = shop.workshop.project.root().join(name);
+        fs::read_to_string(aside.join(path.strip_prefix("/").unwrap())).unwrap()
+    };
+    assert_eq!((kept("mine").as_str(), kept("new").as_str()), ("work\n", "more\n"));
+    shop.ok("bash", json!({"command": "echo again > mine"}));
+    let again = undo(&shop, &["call-2"]).aside.unwrap();
+    assert_ne!(again, aside, "each time has its own place");
+    let folder = aside.parent().unwrap().parent().unwrap();
+    let later = SystemTime::now() + Duration::from_secs(3600);
+    tidy(folder, later, Duration::from_secs(2 * 3600)).unwrap();
+    assert!(aside.exists());
+    tidy(folder, later, Duration::from_secs(1800)).unwrap();
+    assert!(!aside.exists() && !again.exists());
+}

@@ -67,6 +67,18 @@ fn writing_is_for_the_project_and_the_temporary_directory() {
 }
 
 #[test]
+fn no_key_is_pressed_for_the_person() {
+    for network in [Network::Closed, Network::Open] {
+        let mut shop = walled(network);
+        let told = run(&mut shop, r#"perl -e 'my $key = "y"; ioctl(STDIN, 0x5412, $key) or print "$!\n"'"#);
+        assert!(
+            told.starts_with("Operation not permitted"),
+            "not even of a stream that is no terminal: {told}"
+        );
+    }
+}
+
+#[test]
 fn no_socket_but_a_unix_one_is_had_unless_the_network_is_open() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let port = listener.local_addr().unwrap().port();

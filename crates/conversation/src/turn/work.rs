@@ -218,7 +218,7 @@ impl Work {
 
 fn repeated(call: &Call) -> Output {
     Output::failed(format!(
-        "Not run: this is the same call of `{}` for the third time in a row, and nothing has changed in between. \
+        "Not run: this is the same call of `{}` for the third time in a row, and you did nothing in between. \
          Look at the results you have, or try something else.",
         call.name
     ))
