@@ -258,6 +258,14 @@ pub(crate) enum SiteKind {
     Subscript,
     /// A subscript that is given a value.
     Put,
+    /// A subscript that is deleted.
+    Remove,
+    /// Asked for its next element, how long it is, what it says, what it is and whether it holds something.
+    Advance,
+    Measure,
+    Tell,
+    Show,
+    Contain,
 }
 
 /// The facts of a file. A file that is no program (see [`parse::parse`]) has none.

@@ -8,6 +8,7 @@ mod member;
 mod modules;
 mod reach;
 mod read;
+mod stand_in;
 mod trail;
 mod typed;
 mod value;
@@ -88,7 +89,8 @@ impl Resolution {
             }
             // The one kind of edge that starts in another file than its own: what a decorator there puts around.
             if edge.from.file == file {
-                edge.line = facts.def(edge.from.def).wraps.unwrap_or(edge.line);
+                let from = facts.def(edge.from.def);
+                edge.line = from.wraps.unwrap_or(from.line);
             }
         }
         self.edges.sort_unstable();
@@ -140,6 +142,8 @@ pub(crate) struct Resolver<'f> {
     lines: QuickMap<Place, Rc<[Place]>>,
     /// Names of modules, by file and name.
     given: QuickMap<(FileId, Box<str>), Values>,
+    /// Members of a name in the classes below one.
+    below: QuickMap<(Place, Box<str>), Rc<[Place]>>,
     trail: &'f Trail,
     none: Values,
     /// How many more inferences this file may cost: a file made to be slow gives fewer edges instead.
@@ -154,6 +158,7 @@ impl<'f> Resolver<'f> {
             known: QuickMap::default(),
             lines: QuickMap::default(),
             given: QuickMap::default(),
+            below: QuickMap::default(),
             trail,
             none: Rc::new([]),
             budget: 500_000,

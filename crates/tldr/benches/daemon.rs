@@ -28,8 +28,8 @@ const ASKS: usize = 100;
 
 fn main() {
     let given = env::args().skip(1).find(|arg| arg != "--bench").map(PathBuf::from);
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/corpus/Django-5.1.4");
-    let from = given.unwrap_or(corpus);
+    let corpus = || env::var_os("SCRIMP_CORPUS").map(|corpus| PathBuf::from(corpus).join("django-5.1.4"));
+    let from = given.or_else(corpus).expect("a folder, or SCRIMP_CORPUS: `cargo xtask bench` says it");
     assert!(from.is_dir(), "{}: no project (`cargo xtask corpus django` fetches one)", from.display());
     let home = Home::new();
     let project = home.path().join("p");

@@ -10,6 +10,7 @@ import dis
 import functools
 import json
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -54,11 +55,23 @@ def made(frame, caller, callee):
     kind = one if isinstance(one, type) else type(one)
     if caller.f_code.co_name == code.co_name and self_of(caller) is one:
         return callee
-    module = sys.modules.get(kind.__module__)
-    file = getattr(module, "__file__", None) or ""
-    if file.startswith(PREFIX):
-        return os.path.relpath(file, ROOT), kind.__qualname__.rsplit(".", 1)[-1]
-    return callee
+    file = home(kind)
+    return (os.path.relpath(file, ROOT), kind.__qualname__.rsplit(".", 1)[-1]) if file else callee
+
+
+@functools.cache
+def home(kind):
+    """The file of the package that a class is written in. A package may say that its classes are of the package itself,
+    so a module counts only if the class is in its text."""
+    said = sys.modules.get(kind.__module__)
+    for module in [said, *list(sys.modules.values())]:
+        file = getattr(module, "__file__", None) or ""
+        if file.startswith(PREFIX) and file.endswith(".py"):
+            text = Path(file).read_text(encoding="utf-8")
+            if re.search(rf"^\s*class {re.escape(kind.__name__)}\b", text, re.MULTILINE):
+                if module is said or getattr(module, kind.__name__, None) is kind:
+                    return file
+    return None
 
 
 def watch(frame, event, _):

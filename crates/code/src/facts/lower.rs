@@ -51,6 +51,8 @@ pub(super) struct Lower<'a> {
     pub(super) lowered: QuickMap<usize, ExprId>,
     /// Nodes that have been dealt with: they are no reading of a name.
     pub(super) taken: QuickSet<usize>,
+    /// Nodes that a statement deletes.
+    pub(super) deleted: QuickSet<usize>,
     /// Functions and objects without a name of their own that were given one.
     pub(super) named: QuickMap<usize, Naming>,
     /// Decorators that wait for what they decorate.
@@ -100,6 +102,7 @@ impl<'a> Lower<'a> {
             scopes: Vec::new(),
             lowered: QuickMap::default(),
             taken: QuickSet::default(),
+            deleted: QuickSet::default(),
             named: QuickMap::default(),
             decorators: Vec::new(),
             comment: None,

@@ -3,7 +3,7 @@
 use super::infer::has_namespaces;
 use super::words::is_common;
 use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Unresolved, Value};
-use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Flags, Site, SiteKind};
+use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Site, SiteKind};
 use crate::language::Language;
 use crate::project::Place;
 
@@ -13,12 +13,18 @@ impl Resolver<'_> {
         match site.kind {
             SiteKind::Call | SiteKind::New | SiteKind::Decorator => self.call_site(site, out),
             SiteKind::Read | SiteKind::Write => self.read_site(site, out),
-            SiteKind::Enter => self.protocol(site, &["__enter__", "__exit__"], out),
-            SiteKind::AsyncEnter => self.protocol(site, &["__aenter__", "__aexit__"], out),
-            SiteKind::Iterate => self.protocol(site, &["__iter__", "__next__"], out),
-            SiteKind::AsyncIterate => self.protocol(site, &["__aiter__", "__anext__"], out),
-            SiteKind::Subscript => self.protocol(site, &["__getitem__"], out),
-            SiteKind::Put => self.protocol(site, &["__setitem__"], out),
+            SiteKind::Enter => self.protocol(site, &[&["__enter__"], &["__exit__"]], out),
+            SiteKind::AsyncEnter => self.protocol(site, &[&["__aenter__"], &["__aexit__"]], out),
+            SiteKind::Iterate => self.protocol(site, &[&["__iter__"], &["__next__"]], out),
+            SiteKind::AsyncIterate => self.protocol(site, &[&["__aiter__"], &["__anext__"]], out),
+            SiteKind::Subscript => self.protocol(site, &[&["__getitem__"]], out),
+            SiteKind::Put => self.protocol(site, &[&["__setitem__"]], out),
+            SiteKind::Remove => self.protocol(site, &[&["__delitem__"]], out),
+            SiteKind::Advance => self.protocol(site, &[&["__next__"]], out),
+            SiteKind::Measure => self.protocol(site, &[&["__len__"]], out),
+            SiteKind::Tell => self.protocol(site, &[&["__str__", "__repr__"]], out),
+            SiteKind::Show => self.protocol(site, &[&["__repr__"]], out),
+            SiteKind::Contain => self.protocol(site, &[&["__contains__", "__iter__"]], out),
         }
     }
 
@@ -145,6 +151,7 @@ impl Resolver<'_> {
         for one in found {
             if let Some(property) = self.property(one) {
                 self.add(site, property, EdgeKind::Property, confidence, out);
+                self.stand_ins(site, property, receiver, EdgeKind::Property, out);
                 for value in self.called(Value::Function(property), DEPTH) {
                     self.call_value(site, value, kind, Confidence::Medium, out);
                 }
@@ -156,39 +163,7 @@ impl Resolver<'_> {
                 self.call_value(site, value, kind, confidence, out);
             }
             if let Bound::Def(def) = one.binding.to {
-                self.overrides(site, Place { file: one.file, def }, receiver, out);
-            }
-        }
-    }
-
-    /// A method that leaves the work to others stands for those that do it.
-    fn overrides(&mut self, site: Site, method: Place, receiver: Value, out: &mut Resolution) {
-        let facts = self.facts(method.file);
-        let def = facts.def(method.def);
-        if !def.flags.has(Flags::ABSTRACT)
-            || !matches!(receiver, Value::Instance(_))
-            || def.kind != DefKind::Method
-        {
-            return;
-        }
-        let base = Place { file: method.file, def: def.parent };
-        let name = facts.text(def.name).to_owned();
-        let mut found = Vec::new();
-        for place in self.everywhere(&name) {
-            let facts = self.facts(place.file);
-            let other = facts.def(place.def);
-            if place == method || other.kind != DefKind::Method || other.flags.has(Flags::ABSTRACT) {
-                continue;
-            }
-            let Some(class) = self.class_at(place.file, other.parent, DEPTH) else { continue };
-            if self.line(class, DEPTH).contains(&base) {
-                found.push(place);
-            }
-        }
-        // With many of them the base says more than the list.
-        if found.len() <= 8 {
-            for place in found {
-                self.add(site, place, site.kind.edge(), Confidence::Low, out);
+                self.stand_ins(site, Place { file: one.file, def }, receiver, kind, out);
             }
         }
     }
@@ -220,13 +195,9 @@ impl Resolver<'_> {
             Value::Instance(class) => {
                 for one in self.class_member(class, "__call__", DEPTH) {
                     if let Bound::Def(def) = one.binding.to {
-                        self.add(
-                            site,
-                            Place { file: one.file, def },
-                            kind,
-                            confidence.min(Confidence::Medium),
-                            out,
-                        );
+                        let place = Place { file: one.file, def };
+                        self.add(site, place, kind, confidence.min(Confidence::Medium), out);
+                        self.stand_ins(site, place, value, kind, out);
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! Uses that are no calls: functions that are passed on, properties, and what the language itself calls.
 
+use super::member::Found;
 use super::{Confidence, DEPTH, EdgeKind, Resolution, Resolver, Value};
 use crate::facts::{Bound, DefKind, Expr, ExprId, Site, SiteKind};
 use crate::language::Language;
@@ -57,12 +58,15 @@ impl Resolver<'_> {
             }
         };
         for one in found {
+            self.descriptor(site, one, out);
             if let Bound::Def(def) = one.binding.to {
                 let place = Place { file: one.file, def };
                 match self.facts(one.file).def(def).kind {
                     // A property read on the class is the property itself.
                     DefKind::Property if !matches!(receiver, Value::Class(_)) => {
                         self.add(site, place, EdgeKind::Property, confidence, out);
+                        self.stand_ins(site, place, receiver, EdgeKind::Property, out);
+                        self.read_wrappers(site, place, out);
                     }
                     DefKind::Method | DefKind::Function | DefKind::Property
                         if site.kind == SiteKind::Read =>
@@ -75,20 +79,36 @@ impl Resolver<'_> {
         }
     }
 
-    /// Methods that the language calls on an object: like a property, they run without a call being written.
-    pub(super) fn protocol(&mut self, site: Site, names: &[&str], out: &mut Resolution) {
+    /// An object that a class keeps under a name and that takes part in reading and writing it.
+    fn descriptor(&mut self, site: Site, found: Found, out: &mut Resolution) {
+        let of_class = found.binding.within == found.binding.scope;
+        if !of_class || !matches!(found.binding.to, Bound::Value(_)) {
+            return;
+        }
+        let name = if site.kind == SiteKind::Write { "__set__" } else { "__get__" };
+        for value in self.binding_values(found.file, found.binding, DEPTH) {
+            let Value::Instance(class) = value else { continue };
+            for one in self.class_member(class, name, DEPTH) {
+                if let Bound::Def(def) = one.binding.to {
+                    let place = Place { file: one.file, def };
+                    self.add(site, place, EdgeKind::Property, Confidence::Medium, out);
+                }
+            }
+        }
+    }
+
+    /// Methods that the language calls on an object, of each few the first that it has: like a property, they run without
+    /// a call being written.
+    pub(super) fn protocol(&mut self, site: Site, wanted: &[&[&str]], out: &mut Resolution) {
         for value in self.infer(self.home, site.expr, site.scope, DEPTH).iter() {
             let Value::Instance(class) = value else { continue };
-            for name in names {
-                for one in self.class_member(*class, name, DEPTH) {
+            for names in wanted {
+                let mut each = names.iter().map(|name| self.class_member(*class, name, DEPTH));
+                for one in each.find(|found| !found.is_empty()).unwrap_or_default() {
                     if let Bound::Def(def) = one.binding.to {
-                        self.add(
-                            site,
-                            Place { file: one.file, def },
-                            EdgeKind::Property,
-                            Confidence::Medium,
-                            out,
-                        );
+                        let place = Place { file: one.file, def };
+                        self.add(site, place, EdgeKind::Property, Confidence::Medium, out);
+                        self.stand_ins(site, place, *value, EdgeKind::Property, out);
                     }
                 }
             }

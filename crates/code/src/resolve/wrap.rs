@@ -1,7 +1,7 @@
 //! Decorators of ours: what they put around a function stands between it and its callers.
 
 use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Value};
-use crate::facts::Site;
+use crate::facts::{Bound, DefKind, Site};
 use crate::project::Place;
 
 impl Resolver<'_> {
@@ -9,6 +9,13 @@ impl Resolver<'_> {
     pub(super) fn call_wrappers(&mut self, site: Site, place: Place, out: &mut Resolution) {
         for (wrapper, _) in self.wrappers(place) {
             self.add(site, wrapper, EdgeKind::Call, Confidence::Medium, out);
+        }
+    }
+
+    /// Reading a property that a class of ours makes runs that class's code.
+    pub(super) fn read_wrappers(&mut self, site: Site, place: Place, out: &mut Resolution) {
+        for (wrapper, _) in self.wrappers(place) {
+            self.add(site, wrapper, EdgeKind::Property, Confidence::Medium, out);
         }
     }
 
@@ -27,6 +34,9 @@ impl Resolver<'_> {
         let mut out = Vec::new();
         for decorator in &def.decorators {
             for value in self.infer(place.file, *decorator, def.parent, DEPTH).iter() {
+                if let (Value::Class(class), DefKind::Property) = (value, def.kind) {
+                    out.extend(self.getters(*class));
+                }
                 let Value::Function(decorator) = value else { continue };
                 let facts = self.facts(decorator.file);
                 for (id, one) in facts.each_def() {
@@ -39,5 +49,16 @@ impl Resolver<'_> {
             }
         }
         out
+    }
+
+    /// The code that a class runs when what it stands for is read. Where in it that is called it does not say, so its own
+    /// line is the place.
+    fn getters(&mut self, class: Place) -> Vec<(Place, u32)> {
+        let found = self.class_member(class, "__get__", DEPTH);
+        let places = found.iter().filter_map(|one| match one.binding.to {
+            Bound::Def(def) => Some((Place { file: one.file, def }, one.binding.line)),
+            _ => None,
+        });
+        places.collect()
     }
 }

@@ -9,6 +9,9 @@ use crate::language::{Language, Role, Shape, named};
 /// An expression nested deeper than this is not followed; the walk meets its parts anyway.
 const DEPTH: usize = 60;
 
+/// So many elements of a literal are looked at: the rest of a long one is more of the same.
+const LIKE_THE_REST: usize = 8;
+
 impl<'a> Lower<'a> {
     pub(in crate::facts) fn express(&mut self, node: Node<'_>) -> ExprId {
         self.express_at(node, DEPTH)
@@ -59,11 +62,19 @@ impl<'a> Lower<'a> {
                 }
                 Expr::Index(of, arguments)
             }
+            // Who takes one of very many by its key means that one, which we do not know.
+            Role::Collection if node.kind() == "dictionary" && node.named_child_count() > LIKE_THE_REST => {
+                return ExprId::UNKNOWN;
+            }
             Role::Collection => {
                 let items: Vec<_> = match shape.of.child(node) {
                     Some(child) => vec![self.express_at(child, depth)],
-                    // The rest of a long literal is more of the same.
-                    None => named(node).take(8).map(|child| self.express_at(child, depth)).collect(),
+                    None => named(node)
+                        .take(LIKE_THE_REST)
+                        // Of what is kept under keys, the values are the elements.
+                        .map(|child| child.child_by_field_name("value").unwrap_or(child))
+                        .map(|child| self.express_at(child, depth))
+                        .collect(),
                 };
                 if node.kind() == "expression_list" && items.len() == 1 {
                     return items[0];

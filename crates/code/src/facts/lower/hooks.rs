@@ -44,6 +44,22 @@ fn python(lower: &mut Lower<'_>, node: Node<'_>) {
                 def.returns.push(value);
             }
         }
+        // A chain of comparisons is left alone: its operators stand between the operands.
+        "comparison_operator" if node.named_child_count() == 2 => {
+            let operator = node.child_by_field_name("operators").map_or("", |operator| operator.kind());
+            if matches!(operator, "in" | "not in")
+                && let Some(of) = named(node).nth(1)
+            {
+                let expr = lower.express(of);
+                lower.site(of, expr, SiteKind::Contain);
+            }
+        }
+        "comparison_operator" => {}
+        "delete_statement" => {
+            let several = |child: &Node<'_>| child.kind() == "expression_list";
+            let list = named(node).next().filter(several).unwrap_or(node);
+            lower.deleted.extend(named(list).map(|one| one.id()));
+        }
         // The names belong to the file, or to the function around: found there because nothing is bound here.
         _ => {
             for name in named(node) {

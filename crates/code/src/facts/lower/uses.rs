@@ -59,6 +59,31 @@ impl Lower<'_> {
         let name = self.last_name(callee);
         self.site(name, expr, SiteKind::Call);
         self.reflect(node, shape, self.text_of(name));
+        if self.language == Language::Python {
+            self.built_in(node, shape, self.text_of(callee));
+        }
+    }
+
+    /// Functions of the language that do nothing but call a method of what they are given.
+    fn built_in(&mut self, node: Node<'_>, shape: &Shape, callee: &str) {
+        let kind = match callee {
+            "next" => SiteKind::Advance,
+            "len" => SiteKind::Measure,
+            "str" => SiteKind::Tell,
+            "repr" => SiteKind::Show,
+            "list" | "tuple" | "set" | "frozenset" | "sorted" | "enumerate" | "any" | "all" | "sum" => {
+                SiteKind::Iterate
+            }
+            _ => return,
+        };
+        let given = shape.params.child(node).and_then(|arguments| named(arguments).next());
+        // What a comprehension goes through is a loop of its own.
+        if let Some(given) =
+            given.filter(|given| !matches!(self.role(*given), Some(Role::Collection | Role::Pair)))
+        {
+            let expr = self.express(given);
+            self.site(given, expr, kind);
+        }
     }
 
     /// What a call calls. Swift's grammar takes `a + f()` for a call of the sum, so the last operand is meant.
@@ -137,7 +162,11 @@ impl Lower<'_> {
     pub(super) fn subscript(&mut self, node: Node<'_>, shape: &Shape) {
         if self.language == Language::Python && node.kind() == "subscript" {
             let of = shape.of.child(node).map_or(ExprId::UNKNOWN, |child| self.express(child));
-            let kind = if self.taken.contains(&node.id()) { SiteKind::Put } else { SiteKind::Subscript };
+            let kind = match self.taken.contains(&node.id()) {
+                true => SiteKind::Put,
+                false if self.deleted.contains(&node.id()) => SiteKind::Remove,
+                false => SiteKind::Subscript,
+            };
             self.site(node, of, kind);
         }
     }
