@@ -36,7 +36,11 @@ pub(super) fn is_damaged(connection: &Connection, path: &Path) -> Result<bool, S
         let seen = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get::<_, i64>(1));
         // No log at all is told as -1.
         let seen = u64::try_from(seen.map_err(sql)?).unwrap_or(0);
-        Ok(first_bad_frame(&log, seen).at("read", &log)?)
+        match first_bad_frame(&log, seen) {
+            // It became shorter while it was read: somebody has put all of it into the database.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+            found => Ok(found.at("read", &log)?),
+        }
     };
     let Some(bad) = first_bad()? else { return Ok(false) };
     // What a writer is just writing looks the same, but not for long.
