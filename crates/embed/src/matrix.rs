@@ -13,8 +13,10 @@ pub(crate) struct View<'a> {
 
 impl View<'_> {
     fn fits(&self, length: usize) -> bool {
-        let last = (self.rows.max(1) - 1) * self.strides.0 + (self.columns.max(1) - 1) * self.strides.1;
-        length > last
+        let along = |count: usize, stride| (count.max(1) - 1).checked_mul(stride);
+        let last = along(self.rows, self.strides.0)
+            .and_then(|down| along(self.columns, self.strides.1)?.checked_add(down));
+        last.is_some_and(|last| length > last)
     }
 }
 
@@ -23,6 +25,7 @@ pub(crate) fn add_product(a: View<'_>, b: View<'_>, c: &mut [f32], stride: usize
     assert_eq!(a.columns, b.rows, "a product of matrices that do not meet");
     let result = View { numbers: &[], rows: a.rows, columns: b.columns, strides: (stride, 1) };
     assert!(a.fits(a.numbers.len()) && b.fits(b.numbers.len()) && result.fits(c.len()), "a matrix is short");
+    assert!(b.columns <= stride, "rows that overlap");
     let strides = |view: &View<'_>| (view.strides.0.cast_signed(), view.strides.1.cast_signed());
     let ((a_row, a_column), (b_row, b_column)) = (strides(&a), strides(&b));
     // SAFETY: the last element of each of the three is inside its slice, as was just asserted, and strides are positive, so
