@@ -133,7 +133,8 @@ __clai_link() {
 
 # `zsocket` waits as long as the listener's queue is full, which with a stopped daemon is for ever. So a child
 # wakes us every 10 ms until we have closed its pipe: an interrupted `zsocket` gives up. URG because that is the
-# signal which does nothing when it comes too late.
+# signal which does nothing when it comes too late. Its end is a signal as well, and what zsh draws just then is
+# lost: it is over before the prompt.
 __clai_connect() {
   emulate -L zsh
   setopt local_traps
@@ -143,7 +144,13 @@ __clai_connect() {
     trap : URG
     exec {guard}< <(while { zselect -t 1; builtin print -n . } { builtin kill -URG $$ }) || return
     # The second call fails at once and takes the buffered "interrupt" of the first to where its words belong.
-    { zsocket $1; failed=$? } always { TRY_BLOCK_ERROR=0; exec {guard}<&-; (( failed )) && zsocket '' }
+    { zsocket $1; failed=$? } always {
+      TRY_BLOCK_ERROR=0
+      builtin kill -KILL $sysparams[procsubstpid]
+      exec {guard}<&-
+      (( failed )) && zsocket ''
+    }
+    while { builtin kill -0 $sysparams[procsubstpid] } { zselect -t 1 }
   } 2>/dev/null
   (( failed )) && return 1
   # Out of the way of the numbers that people use.

@@ -28,6 +28,18 @@ fn the_next_command_stands_in_grey_on_the_empty_line_and_a_key_takes_it() {
 }
 
 #[test]
+fn no_child_of_ours_is_left_to_end_while_zsh_draws() {
+    let ground = Ground::new();
+    let shell = ground.bare(Kind::Zsh);
+    shell.run_line(
+        "seen=(); look() { local kids; read -r kids </proc/$$/task/$$/children; seen+=(\"<$kids>\") }",
+    );
+    shell.run_line(&format!(" source {}; precmd_functions+=(look)", ground.script(Kind::Zsh).display()));
+    assert_eq!(ground.daemon.connections(), 2, "of the helper and of the shell");
+    assert_eq!(shell.run_line(" print -r -- $seen"), "<>");
+}
+
+#[test]
 fn the_ghost_goes_when_a_letter_comes_and_the_keys_do_what_they_did() {
     let ground = Ground::new();
     ground.daemon.suggest(&["git push"]);
