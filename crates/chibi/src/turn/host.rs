@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use conversation::Record;
 use conversation::drive::{self, Work};
 use conversation::tools::{Output, Task};
-use conversation::turn::{Departure, Entry as Entering, Finale, Permit, Say, Turn};
+use conversation::turn::{Departure, Entry as Entering, Finale, Permit, Say, Turn, Words};
 use kit::{Failure, text};
-use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop};
+use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop, StopKind};
 use serde_json::json;
 
 use super::stage::{Handler, Stage, account};
@@ -289,15 +289,20 @@ impl drive::Host for Host<'_> {
             Say::Text(words) if self.voice == Voice::Heard => out.speak(&words),
             Say::Calling { name, .. } => out.diagnostic(&format!("calling {name}")),
             Say::Replied { stop, usage } => {
-                out.pause();
+                // A refusal is taken back next, with whatever was not seen of it.
+                if stop.kind != StopKind::Refusal {
+                    out.pause();
+                }
+                self.retried = 0;
                 let usage = usage.map(|usage| json!(usage));
                 let meta =
                     json!({"model": self.stage.reached.model, "finish_reason": stop.literal, "usage": usage});
                 self.stage.log_response(self.run, self.context, &meta);
             }
-            Say::Retract if out.is_speaking() => {
-                out.pause();
-                out.warn("what was said last does not count");
+            Say::Retract => {
+                if out.retract() {
+                    out.warn("what was said last does not count");
+                }
             }
             // Once for each attempt, not every second.
             Say::Retrying { error, attempt, left } if attempt > self.retried => {
@@ -310,9 +315,15 @@ impl drive::Host for Host<'_> {
             Say::Text(_)
             | Say::Started { .. }
             | Say::Thinking(_)
-            | Say::Retract
             | Say::Arguments { .. }
             | Say::Retrying { .. } => {}
+        }
+    }
+
+    fn words(&self) -> Words {
+        match self.voice == Voice::Quiet || self.run.out.can_retract() {
+            true => Words::Retractable,
+            false => Words::Gone,
         }
     }
 
