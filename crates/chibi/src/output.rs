@@ -7,6 +7,7 @@ use kit::invocation::Terminal;
 use kit::{Exit, Failure, Form, Invocation, Page, text};
 
 use crate::context::{ChibiHome, Entry, EntryKind};
+use crate::failure;
 use crate::markdown::{Look, Markdown};
 
 pub(crate) struct Output {
@@ -198,10 +199,9 @@ impl Output {
         match result {
             Ok(exit) => exit,
             Err(failure) if self.is_json() && failure.exit() != Exit::Done => {
-                let told: serde_json::Value = serde_json::from_str(&failure.to_json()).unwrap_or_default();
-                let words = told["error"].as_str().unwrap_or_default();
-                let mut entry = self.entry("error", words).with("exit", &failure.exit().code());
-                if let Some(hint) = told["hint"].as_str() {
+                let (words, hint) = failure::words(&failure);
+                let mut entry = self.entry("error", &words).with("exit", &failure.exit().code());
+                if let Some(hint) = hint {
                     entry = entry.with("hint", &hint);
                 }
                 self.json_to_stderr(&entry);

@@ -16,6 +16,7 @@ use crate::commands::inspect;
 use crate::compaction;
 use crate::context::{Context, Entry, EntryId, inbox, records};
 use crate::desk::Desk;
+use crate::failure;
 use crate::hooks::{Blocked, Event, Fired, Verdict};
 use crate::plugins::Scene;
 use crate::prompt::{self, Parts};
@@ -128,9 +129,9 @@ impl<'a> Host<'a> {
                 Ok(Some(staged)) => return Departure::Compact(staged),
                 Ok(None) => {}
                 Err(failure) if self.run.cancel.is_cancelled() => {
-                    self.run.out.diagnostic(&failure.to_string());
+                    self.run.out.diagnostic(&failure::words(&failure).0);
                 }
-                Err(failure) => self.run.out.warn(&failure.to_string()),
+                Err(failure) => self.run.out.warn(&failure::words(&failure).0),
             }
         }
         if !window.dropped.is_empty() {
