@@ -248,3 +248,20 @@ fn a_message_survives_a_turn_that_fails() {
     let last = spoken(&server.finish()[1]);
     assert!(last.iter().any(|said| said.contains("[From: alice] psst")), "{last:?}");
 }
+
+#[test]
+fn what_an_older_version_left_is_counted_shown_and_found_at_the_first_look() {
+    let chibi = Chibi::bare();
+    let line = |id: &str, from: &str, to: &str, content: &str| json!({"id": id, "timestamp": 5, "from": from, "to": to, "content": content, "entry_type": "message"});
+    let log = format!("{}\n{}\n", line("1", "ada", "old", "Hello"), line("2", "old", "user", "Hi, Ada"));
+    for (args, shown) in [
+        (&["-C", "old", "-l"][..], "Context: old\nMessages: 2\n"),
+        (&["-G", "old", "0"], "[ADA]: Hello\n\n[OLD]: Hi, Ada\n\n"),
+        (&["--search", "hi ada"], "Hi, Ada"),
+    ] {
+        let _ = fs::remove_dir_all(chibi.path("contexts/old"));
+        chibi.home.write(".chibi/contexts/old/transcript.jsonl", &log);
+        let told = chibi.told(args);
+        assert!(told.contains(shown), "{args:?}: {told}");
+    }
+}
