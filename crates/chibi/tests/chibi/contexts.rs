@@ -179,6 +179,12 @@ fn a_transcript_is_exported_as_a_document_and_as_data() {
     let data: Value = serde_json::from_str(&chibi.told(&["--export", "json"])).unwrap();
     assert_eq!((&data["context"], data["entries"].as_array().unwrap().len()), (&json!("default"), 5));
     assert_eq!(chibi.run(&["--export", "pdf"]).code, 2);
+    let lines = |format: &str| -> Vec<Value> {
+        let told = chibi.told(&["--json-output", "--export", format]);
+        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    assert_eq!(lines("markdown")[0]["content"].as_str().unwrap(), document);
+    assert_eq!(json!(lines("json")), data["entries"]);
     drop(server);
 }
 
