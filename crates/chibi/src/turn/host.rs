@@ -123,6 +123,14 @@ impl<'a> Host<'a> {
                 .out
                 .diagnostic(&format!("the window is {percent:.0} % full: {tokens} of {limit} tokens"));
         }
+        let prompt = turn.history().open().map_or("", |exchange| exchange.prompt());
+        let sent = window.messages(turn.history());
+        if !matches!(sent.last(), Some(Message::User(text)) if text.ends_with(prompt)) {
+            let size = text::thousands(prompt.len() as u64);
+            self.run.out.warn(&format!(
+                "the prompt has {size} bytes and does not fit the window: only its beginning and its end are sent"
+            ));
+        }
         let config = &self.stage.config;
         if config.auto_compact && (percent >= config.auto_compact_percent || !window.dropped.is_empty()) {
             match compaction::rolling(self.run, self.context, self.stage, turn.history()) {

@@ -294,6 +294,20 @@ fn a_window_that_is_too_small_is_trimmed_and_told_about() {
 }
 
 #[test]
+fn a_prompt_that_does_not_fit_by_itself_is_sent_in_part_and_that_is_told() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    let text = chibi.read("config.toml").replace("100000", "6000");
+    chibi.home.write(".chibi/config.toml", text);
+    let output = chibi.piped(&["explain"], &"words and words ".repeat(20_000)).ok();
+    let told = "warning: the prompt has 320,008 bytes and does not fit the window";
+    assert!(output.stderr.starts_with(told), "{}", output.stderr);
+    assert!(spoken(&server.requests()[0])[0].len() < 24_000);
+    assert_eq!(chibi.run(&["and now?"]).ok().stderr.matches("the prompt has").count(), 0);
+    drop(server);
+}
+
+#[test]
 fn everything_that_is_sent_counts_when_the_window_is_measured() {
     let server = talker();
     let chibi = Chibi::asking(&server);
