@@ -123,6 +123,7 @@ fn model(session: &mut Session, rest: &str) -> Result<After, Failure> {
     if !rest.is_empty() {
         rest.clone_into(&mut session.desk.asks.model);
         session.desk.keep.set_model(rest);
+        session.desk.brief_helpers();
     }
     let model = text::plain(&session.desk.asks.model);
     session.desk.voice.talk(&format!("  {model}\n"));
