@@ -229,7 +229,10 @@ fn workshop(
             || Failure::new("there can be no sandbox: we do not know our own file").hint("`--no-sandbox`");
         workshop.sandbox = Some(sandbox.ok_or_else(missing)?);
     }
-    workshop.undo = Some(Mutex::new(undo(&world.data(), name, world.project.root())?));
+    let undo = undo(&world.data(), name, world.project.root())?;
+    // What is in nobody's way can go another time.
+    let _ = undo.sweep();
+    workshop.undo = Some(Mutex::new(undo));
     let root = world.project.root();
     match code::Socket::find(root, &world.places.temp, world.places.uid) {
         Ok(socket) => workshop.index = Some(Box::new(socket)),

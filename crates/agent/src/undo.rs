@@ -128,6 +128,22 @@ impl Undo {
         Ok(Undo { blobs, journal, path, snapshot: Snapshot::new(project, folder) })
     }
 
+    /// Removes what edits of this conversation left half done because we were killed: the old file is still there.
+    pub fn sweep(&self) -> Result<(), UndoError> {
+        let mut folders = BTreeSet::new();
+        for line in journal::lines(&self.path, 0)? {
+            let line = line.map_err(JournalError::from)?;
+            if let Ok(Entry { by: By::Edit, path, .. }) = serde_json::from_slice(&line.bytes) {
+                // An edit goes to where a link leads.
+                let path = path.path();
+                let path = path.canonicalize().unwrap_or(path);
+                folders.extend(path.parent().map(Path::to_owned));
+            }
+        }
+        folders.iter().for_each(|folder| store::sweep(folder));
+        Ok(())
+    }
+
     /// Keeps a file before an edit makes `after` of it. Whoever cannot keep must not edit.
     pub fn before_edit(&mut self, call: &CallId, path: &Path, after: &[u8]) -> Result<(), UndoError> {
         let before = self.keep(path)?;

@@ -65,13 +65,28 @@ fn state(rig: &Rig) -> [Option<String>; 5] {
         .map(|name| std::fs::read_to_string(rig.project().join(name)).ok())
 }
 
-/// Whether the command was running when the agent died.
-fn cut_off(rig: &Rig) -> bool {
+/// What is noted of what was done to files.
+fn journal(rig: &Rig) -> String {
     let folder = rig.home.data().join("scrimp/agent/undo");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let journals = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-    let text: String = journals.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    journals.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+/// Whether the command was running when the agent died.
+fn cut_off(rig: &Rig) -> bool {
+    let text = journal(rig);
     text.contains("\"began\"") && !text.contains("\"ended\"")
+}
+
+/// Whether an edit had begun.
+fn edited(rig: &Rig) -> bool {
+    journal(rig).contains("\"edit\"")
+}
+
+fn names(rig: &Rig) -> Vec<String> {
+    let entries = std::fs::read_dir(rig.project()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// What a reader may find at any moment.
@@ -111,11 +126,16 @@ fn sweep(seed: u64, second: Second) -> String {
     let report = Crash::new(seed).points(25).run(child, |_| {
         let rig = current.take().unwrap();
         whole(&rig);
+        // What a death in the middle of a write leaves, wherever it really came.
+        let half = rig.home.write("p/.a.txt.0123456789abcdef.replacing", "o");
         let Some(mut terminal) = go_on(&rig) else {
             assert_eq!(rig.home.read("p/a.txt"), VERSIONS[0], "what was done without a word of it");
             unmade += 1;
             return;
         };
+        assert!(!edited(&rig) || !half.exists(), "{:?}", names(&rig));
+        let _ = std::fs::remove_file(&half);
+        assert!(!names(&rig).iter().any(|name| name.ends_with(".replacing")), "{:?}", names(&rig));
         if second == Second::WhileUndoing {
             // As soon as it has begun: somewhere in the middle of it, or after it.
             let before = state(&rig);
