@@ -5,6 +5,7 @@ mod changes;
 mod index;
 mod manifest;
 mod modules;
+mod path;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
 pub(crate) use manifest::Kind;
 pub use manifest::{Manifest, Said};
-pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
+pub(crate) use modules::{Modules, Target, declared_package, python_name, rust_name};
+pub(crate) use path::split;
 
 pub(crate) fn family(language: Language) -> Family {
     Family::of(language)

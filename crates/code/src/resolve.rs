@@ -3,6 +3,7 @@
 
 mod call;
 mod infer;
+mod leads;
 mod lookup;
 mod member;
 mod modules;
@@ -26,6 +27,7 @@ use crate::quick::{Quick, QuickMap};
 
 use trail::{Trail, View};
 
+pub(crate) use leads::leads;
 pub(crate) use trail::Reads;
 pub(crate) use value::Value;
 

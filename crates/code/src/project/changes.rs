@@ -4,7 +4,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::index::{NameKey, listed};
-use super::modules::{Modules, ancestors, declared_package, split};
+use super::modules::{Modules, declared_package};
+use super::path::{ancestors, split};
 use super::{FileId, Files};
 use crate::facts::{Facet, Facts, Moves, differences};
 use crate::quick::{Quick, QuickMap, QuickSet, fold};

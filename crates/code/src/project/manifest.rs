@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::modules::{join, split, walk};
+use super::path::{join, split, walk};
 
 /// What one build file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
