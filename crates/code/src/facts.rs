@@ -151,6 +151,8 @@ pub(crate) enum Expr {
     Unknown,
     Name(Sym),
     Member(ExprId, Sym),
+    /// A member that is looked up by a name of which only the beginning is written.
+    Begun(ExprId, Sym),
     Call(ExprId),
     /// An object of the type: made, cast or declared.
     Instance(ExprId),

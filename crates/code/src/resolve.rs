@@ -12,6 +12,7 @@ mod read;
 mod stand_in;
 mod trail;
 mod typed;
+mod unwritten;
 mod value;
 mod words;
 mod wrap;

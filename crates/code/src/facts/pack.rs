@@ -49,7 +49,7 @@ impl Facts {
             let earlier = |id: &ExprId| id.0 == 0 || (id.0 as usize) < place;
             match one {
                 Expr::Name(name) => sym(name),
-                Expr::Member(of, name) => earlier(of) && sym(name),
+                Expr::Member(of, name) | Expr::Begun(of, name) => earlier(of) && sym(name),
                 Expr::Call(of)
                 | Expr::Instance(of)
                 | Expr::Element(of)
@@ -292,5 +292,5 @@ choice!(Bound { 0 => Def(id), 1 => Import(place), 2 => Value(id), 3 => Typed(id)
 choice!(Expr {
     0 => Unknown, 1 => Name(name), 2 => Member(of, name), 3 => Call(of), 4 => Instance(of), 5 => Index(of, with),
     6 => Element(of), 7 => Enter(of), 8 => Items(first, rest), 9 => Either(one, other), 10 => This, 11 => Super,
-    12 => Text, 13 => Import(place), 14 => Nth(of, place),
+    12 => Text, 13 => Import(place), 14 => Nth(of, place), 15 => Begun(of, name),
 });
