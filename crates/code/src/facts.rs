@@ -268,6 +268,9 @@ pub(crate) enum SiteKind {
     Tell,
     Show,
     Contain,
+    /// Asked whether it is true, and whether it is equal to something.
+    Test,
+    Equal,
 }
 
 /// The facts of a file. A file that is no program (see [`parse::parse`]) has none.

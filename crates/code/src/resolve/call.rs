@@ -24,6 +24,8 @@ impl Resolver<'_> {
             SiteKind::Measure => self.protocol(site, &[&["__len__"]], out),
             SiteKind::Tell => self.protocol(site, &[&["__str__", "__repr__"]], out),
             SiteKind::Show => self.protocol(site, &[&["__repr__"]], out),
+            SiteKind::Test => self.protocol(site, &[&["__bool__", "__len__"]], out),
+            SiteKind::Equal => self.protocol(site, &[&["__eq__"]], out),
             SiteKind::Contain => self.protocol(site, &[&["__contains__", "__iter__"]], out),
         }
     }

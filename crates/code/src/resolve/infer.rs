@@ -267,6 +267,10 @@ impl Resolver<'_> {
         let facts = self.facts(place.file);
         let def = facts.def(place.def);
         if let Some(result) = def.result {
+            let begun = def.returns.iter().find(|expr| matches!(facts.expr(**expr), Expr::Begun(..)));
+            if let Some(expr) = begun {
+                return self.infer(place.file, *expr, place.def, depth).to_vec();
+            }
             // `Self` is the class that the method is of.
             let expr = facts.expr(result);
             if let Expr::Name(name) = expr

@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use super::{Confidence, DEPTH, EdgeKind, Resolution, Resolver};
-use crate::facts::{Bound, DefKind, Site, Sym};
+use super::{Confidence, DEPTH, EdgeKind, Resolution, Resolver, Value};
+use crate::facts::{Bound, DefKind, Expr, Site, Sym};
 use crate::project::{FileId, NameKey, Place};
 
 /// What the constructor that a Python decorator writes calls at its end.
@@ -33,6 +33,16 @@ impl Resolver<'_> {
         }
     }
 
+    /// A member that a class does not have is looked up by the method that it may have for that.
+    pub(super) fn looked_up(&mut self, site: Site, receiver: Value, out: &mut Resolution) {
+        let Value::Instance(class) = receiver else { return };
+        for one in self.class_member(class, "__getattr__", DEPTH) {
+            if let Bound::Def(def) = one.binding.to {
+                self.add(site, Place { file: one.file, def }, EdgeKind::Property, Confidence::Medium, out);
+            }
+        }
+    }
+
     /// Each method that may be meant by a name of which only the beginning is known.
     pub(super) fn begun(
         &mut self,
@@ -43,8 +53,16 @@ impl Resolver<'_> {
         out: &mut Resolution,
     ) {
         let says_nothing = ANY.contains(&self.facts(start.0).text(start.1).trim_start_matches('_'));
-        let confidence = if says_nothing { Confidence::Low } else { Confidence::Medium };
+        let home = self.files.facts(self.home);
         for place in self.beginning(class, start).iter() {
+            let facts = self.facts(place.file);
+            let name = home.sym(facts.text(facts.def(place.def).name));
+            // Who writes the whole name elsewhere in this file does not need to put it together.
+            let is_written = name.is_some_and(|name| {
+                home.exprs.iter().any(|expr| matches!(expr, Expr::Member(_, one) if *one == name))
+            });
+            let unsure = says_nothing || is_written;
+            let confidence = if unsure { Confidence::Low } else { Confidence::Medium };
             self.add(site, *place, kind, confidence, out);
         }
     }
