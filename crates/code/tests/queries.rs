@@ -338,3 +338,11 @@ proptest! {
         prop_assert_eq!(pages(&all, tokens), 200);
     }
 }
+
+#[test]
+fn one_of_a_thing_is_told_as_one() {
+    let counted = |number| code::query::counted(number, "file");
+    assert_eq!([0, 1, 2, 2000].map(counted), ["0 files", "1 file", "2 files", "2,000 files"]);
+    let snapshot = project(&[("a.py", "def one():\n    two()\n\ndef two(x):\n    x.three()\n")]);
+    assert!(calls::calls(&snapshot, &Part::default()).text().ends_with("1 edge, 1 call unresolved\n"));
+}

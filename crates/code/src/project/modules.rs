@@ -75,8 +75,6 @@ impl Modules {
     fn read(&mut self, files: &Files) {
         for (path, manifest) in files.manifests() {
             let folder: Box<str> = split(path).0.into();
-            let below = |pair: &(Box<str>, Box<str>)| (folder.clone(), pair.0.clone(), pair.1.clone());
-            self.aliases.extend(manifest.aliases.iter().map(below));
             let Some(name) = manifest.name.clone() else { continue };
             match manifest.kind {
                 Kind::Go => self.go.push((name, folder)),
@@ -88,6 +86,11 @@ impl Modules {
                 }
                 Kind::Scripts => {}
             }
+        }
+        let configurations = files.configurations(&self.scripts);
+        for (path, manifest) in files.manifests().filter(|(_, manifest)| manifest.kind == Kind::Scripts) {
+            let below = |(pattern, target)| (split(path).0.into(), pattern, target);
+            self.aliases.extend(configurations.aliases(path, &manifest.scripts).into_iter().map(below));
         }
         self.go.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         // As written where they are as long: the first of several targets is the one that is meant.
