@@ -290,11 +290,13 @@ impl Turn {
     /// `failed` attempts came before this one.
     fn send(&mut self, failed: u32, out: &mut Vec<Effect>) {
         self.phase = Phase::Listening(Listening::after(failed));
+        self.spent.requests += 1;
         out.push(Effect::Request);
     }
 
     fn unsent(&mut self, why: &str, end: End, out: &mut Vec<Effect>) {
         if matches!(self.phase, Phase::Listening(_)) {
+            self.spent.requests -= 1;
             self.give_up(why, out);
             self.over(end, out);
         }

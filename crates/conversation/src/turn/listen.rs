@@ -91,7 +91,7 @@ impl Turn {
         let output: usize = blocks.iter().map(|block| block.raw().get().len()).sum();
         let guess = || (self.window().tokens(), text::tokens(output as u64));
         let guess = if usage.is_none() { guess() } else { (0, 0) };
-        self.spent.add(usage, guess);
+        self.spent.pay(usage, guess);
         out.extend(usage.map(|usage| Effect::Append(Record::Usage(usage))));
         out.push(Effect::Say(Say::Replied { stop: stop.clone(), usage }));
         let reply = self.history.admit(blocks);

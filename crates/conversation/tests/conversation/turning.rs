@@ -519,7 +519,7 @@ fn an_interrupt_before_any_word_leaves_no_trace_but_in_the_log() {
     led.step(Event::Stream(llm::Event::Block(call("a", "write", "x"))));
     led.step(Event::Interrupt);
     let (finished, log) = led.end();
-    assert_eq!(finished.history.exchanges().len(), 0);
+    assert_eq!((finished.history.exchanges().len(), finished.spent.requests), (0, 1));
     assert_eq!(log.last(), Some(&Record::Dropped { reason: "the user interrupted it".to_owned() }));
 }
 
