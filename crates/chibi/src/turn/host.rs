@@ -374,7 +374,7 @@ impl drive::Host for Host<'_> {
         match self.context.drain() {
             _ if self.voice == Voice::Quiet => {}
             Ok(letters) => self.take_letters(letters),
-            Err(error) => self.run.out.warn(&format!("the inbox cannot be read: {error}")),
+            Err(error) => self.run.out.warn(&failure::line("the inbox cannot be read", &error)),
         }
         // The model gets the letters behind the conversation, where they cost no one's cache; the log has them with the
         // prompt and whole, so that later turns still know them.
