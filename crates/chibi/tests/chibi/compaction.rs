@@ -309,6 +309,16 @@ fn a_prompt_that_does_not_fit_by_itself_is_sent_in_part_and_that_is_told() {
 }
 
 #[test]
+fn todos_that_fill_the_window_are_told_about() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.home.write(".chibi/contexts/default/todos.md", "- more\n".repeat(100_000));
+    let output = chibi.run(&["go on"]).ok();
+    assert!(output.stderr.starts_with("warning: system prompt, todos, goals,"), "{}", output.stderr);
+    drop(server);
+}
+
+#[test]
 fn everything_that_is_sent_counts_when_the_window_is_measured() {
     let server = talker();
     let chibi = Chibi::asking(&server);
