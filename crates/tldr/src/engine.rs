@@ -214,6 +214,12 @@ impl Engine {
         }
     }
 
+    /// As somebody who looks at all files holds it.
+    #[cfg(test)]
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Index> {
+        lock(&self.index)
+    }
+
     /// Never waits for a question that is being worked on.
     pub fn summary(&self) -> Summary {
         *lock(&self.summary)

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use kit::invocation::Environment;
 use serde_json::{Value, json};
-use testkit::{Home, PATIENCE, Random, bin};
+use testkit::{Home, PATIENCE, Random, bin, hostile, until};
 use tldr::engine::Engine;
 use tldr::index::Lifetime;
 use tldr::root::Root;
@@ -90,6 +90,34 @@ fn a_write_under_another_name_or_with_an_old_time_is_seen() {
         }
     }
     home.run(home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&project)).ok();
+}
+
+/// A disk in the place of a directory, of which the kernel tells nobody who watches that directory.
+#[test]
+fn another_disk_in_the_place_of_a_directory_is_seen() {
+    hostile::small_disk(2 << 20, |disk| {
+        let home = Home::new();
+        let project = disk.join("p");
+        for (path, name) in [("p/sub/a.py", "one"), ("other/b.py", "two")] {
+            fs::create_dir_all(disk.join(path).parent().unwrap()).unwrap();
+            fs::write(disk.join(path), format!("def {name}():\n    return 1\n")).unwrap();
+        }
+        home.run(home.command(bin("tldr")).args(["daemon", "start"]).current_dir(&project)).ok();
+        let mut talk = connect(&home);
+        let tree = json!({"cmd": "tree"});
+        assert!(ask(&mut talk, &tree).contains("a.py"));
+        for (args, name) in [(["mount", "--bind"], "b.py"), (["umount", "--lazy"], "a.py")] {
+            let mut command = std::process::Command::new(args[0]);
+            command
+                .arg(args[1])
+                .args((args[0] == "mount").then(|| disk.join("other")))
+                .arg(project.join("sub"));
+            assert!(command.status().unwrap().success());
+            // Within the second that lies between two looks at all that is known.
+            assert!(until(PATIENCE, || ask(&mut talk, &tree).contains(name)));
+        }
+        home.run(home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&project)).ok();
+    });
 }
 
 /// Where programs are found, among them a checker that finds every function wrong.
