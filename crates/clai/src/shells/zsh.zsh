@@ -47,7 +47,7 @@ __clai_preexec() {
 __clai_precmd() {
   __clai_code=$?
   (( __clai_now = EPOCHREALTIME * 1000, __clai_took = __clai_now - __clai_began * 1000 ))
-  if [[ -n ${CLAI_OFF-}${CLAI_NO_RECORD-}${CLAI_ACTOR-}${CLAI_EPHEMERAL-}${HISTORY_IGNORE-} ||
+  if [[ -v CLAI_OFF || -v CLAI_NO_RECORD || -v CLAI_ACTOR || -v CLAI_EPHEMERAL || -v HISTORY_IGNORE ||
     $__clai_line == ' '* || $__clai_line == *clai-hook* || ${#__clai_line} -gt 8192 ]]; then
     __clai_screen || return 0
   fi
@@ -57,10 +57,10 @@ __clai_precmd() {
   fi
   # An empty line was not run.
   [[ -n $__clai_line ]] && __clai_line="$__clai_event$__clai_now"$'\0duration_ms='"$__clai_took"$'\0exit_code='\
-"$__clai_code"$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0'"$__clai_marks"$'\0'
+"$__clai_code"$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0\0'
   syswrite -o $__clai_fd -- "$__clai_line$__clai_question${PWD:-/}"$'\0\0'
   (( __clai_awaited = ++__clai_asked ))
-  __clai_line= __clai_marks= __clai_next=()
+  __clai_line= __clai_next=()
 }
 
 # STATUS LINE MILLISECONDS: for those who know of a command that was not typed here.
@@ -83,13 +83,15 @@ __clai_screen() {
   [[ -n ${CLAI_OFF-} ]] && { __clai_awaited=0 __clai_next=(); return 1 }
   local word=${__clai_line#"${__clai_line%%[^[:space:]]*}"}
   [[ ${${word%%[[:space:]]*}:t} == clai-hook ]] && __clai_line=
-  __clai_marks=
-  [[ -n ${CLAI_ACTOR-} ]] && __clai_marks=actor=$CLAI_ACTOR$'\0'
-  [[ ${CLAI_EPHEMERAL-} == 1 ]] && __clai_marks+=$'ephemeral=true\0'
   # What may be longer than the socket's buffer goes through the helper. There are at most four bytes to a
   # character, so that only here they need to be counted.
   unsetopt multibyte
   (( $#__clai_line > 32768 )) && __clai_spawn
+  # The fields behind it. The helper takes them from the environment.
+  if [[ -n $__clai_line && -z $__clai_alone ]]; then
+    [[ -n ${CLAI_ACTOR-} ]] && __clai_line+=$'\0actor='$CLAI_ACTOR
+    [[ ${CLAI_EPHEMERAL-} == 1 ]] && __clai_line+=$'\0ephemeral=true'
+  fi
   return 0
 }
 
@@ -127,7 +129,7 @@ __clai_link() {
   elif (( $__clai_ready[(Ie)-w] )); then
     return 0
   fi
-  __clai_line= __clai_marks= __clai_awaited=0 __clai_next=()
+  __clai_line= __clai_awaited=0 __clai_next=()
   return 1
 }
 
@@ -335,7 +337,7 @@ else
   typeset -g __clai_alone=1 EPOCHREALTIME=${EPOCHREALTIME-0}
 fi
 if [[ ${__clai_shell-} != $$ ]]; then
-  typeset -g __clai_line= __clai_marks= __clai_fd= __clai_in= __clai_drawn= __clai_widgets= __clai_begun=
+  typeset -g __clai_line= __clai_fd= __clai_in= __clai_drawn= __clai_widgets= __clai_begun=
   typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0 __clai_missed=0
   typeset -gi __clai_asked=0 __clai_awaited=0 __clai_answered=0
   typeset -gF __clai_began=0
