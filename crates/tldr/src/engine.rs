@@ -179,11 +179,10 @@ impl Engine {
             Asked::Make(ticket) => {
                 let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
                 let told = self.make(&asks, &Telling::of(request), &view)?;
-                let mut text = view.raw_bytes(&told).to_string();
-                text.reserve_exact(told.json.len() + 1);
-                text.push('\n');
-                text.push_str(&told.json);
-                drop(told);
+                let raw = view.raw_bytes(&told);
+                // Behind it, so that an answer of megabytes is not copied for the sake of a number.
+                let mut text = told.json;
+                text.push_str(&format!("\n{raw}"));
                 let text: Arc<str> = text.into();
                 if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
@@ -191,7 +190,7 @@ impl Engine {
                 text
             }
         };
-        let (raw, json) = kept.split_once('\n').expect("it was put together so");
+        let (json, raw) = kept.rsplit_once('\n').expect("it was put together so");
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
         let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}");
