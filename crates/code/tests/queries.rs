@@ -346,3 +346,24 @@ fn one_of_a_thing_is_told_as_one() {
     let snapshot = project(&[("a.py", "def one():\n    two()\n\ndef two(x):\n    x.three()\n")]);
     assert!(calls::calls(&snapshot, &Part::default()).text().ends_with("1 edge, 1 call unresolved\n"));
 }
+
+#[test]
+fn an_edge_that_was_found_in_another_file_is_told_where_it_starts() {
+    let snapshot = project(&[
+        (
+            "a.py",
+            "def deco(f):\n    def inner(*a):\n        return f(*a)\n    return inner\n\n\ndef last():\n    deco(1)\n",
+        ),
+        ("b.py", "from a import deco\n\n\n@deco\ndef f():\n    pass\n"),
+    ]);
+    let told = |path: &str| {
+        let part = Part { path: path.to_owned(), language: None };
+        let edges = calls::calls(&snapshot, &part).edges;
+        let line =
+            |call: code::graph::Call<'_>| format!("{}:{} {}", call.from_file, call.from_func, call.to_func);
+        edges.iter().map(|edge| line(edge.call())).collect::<Vec<_>>()
+    };
+    assert_eq!(told("a.py"), ["a.py:deco inner", "a.py:inner f", "a.py:last deco"]);
+    assert!(told("b.py").iter().all(|edge| edge.starts_with("b.py:")), "{:?}", told("b.py"));
+    assert_eq!(told(""), [told("a.py"), told("b.py")].concat());
+}

@@ -35,22 +35,18 @@ pub struct Unused {
 
 /// The unused functions of a part. What `entries` names is used by somebody outside.
 pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
-    let mut total = 0;
-    let mut candidates = Vec::new();
-    for (id, entry) in part.files(snapshot) {
+    let files: Vec<_> = part.files(snapshot).collect();
+    let total = files.iter().flat_map(|(_, entry)| &entry.facts.defs).filter(|def| def.kind.runs()).count();
+    let candidates = files.par_iter().flat_map_iter(|(id, entry)| {
         let in_test = is_test_file(&entry.path, entry.facts.language);
-        for (def, one) in entry.facts.each_def() {
-            if !one.kind.runs() {
-                continue;
-            }
-            total += 1;
-            let place = Place { file: id, def };
+        let functions = entry.facts.each_def().filter(|(_, one)| one.kind.runs());
+        functions.filter_map(move |(def, one)| {
+            let place = Place { file: *id, def };
             let used = snapshot.graph.users(place).iter().any(|edge| edge.from != place);
-            if !used && !is_entry(&entry.facts, def, one, entries, in_test) {
-                candidates.push(place);
-            }
-        }
-    }
+            (!used && !is_entry(&entry.facts, def, one, entries, in_test)).then_some(place)
+        })
+    });
+    let candidates: Vec<Place> = candidates.collect();
     let mentions = Mentions::of(snapshot, &candidates);
     let mut answer =
         Dead { dead: Vec::new(), possibly_dead: Vec::new(), total_functions: total, cut: Cut::default() };
@@ -182,13 +178,12 @@ fn is_entry(facts: &Facts, id: DefId, def: &Def, entries: &[String], in_test: bo
         table.tests.marks.contains(&mark) || table.tests.marks.contains(&last) || FRAMEWORK.contains(&last)
     });
     let dunder = name.starts_with("__") && name.ends_with("__");
-    let qualified = facts.qualified(id);
     marked
         || dunder
         || in_test
         || def.flags.has(Flags::CONSTRUCTOR)
         || table.entry_points.contains(&name)
-        || entries.iter().any(|entry| *entry == *name || **entry == *qualified)
+        || entries.iter().any(|entry| *entry == *name || **entry == *facts.qualified(id))
 }
 
 /// Decorators with which frameworks call a function themselves.
