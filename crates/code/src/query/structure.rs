@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
 use crate::facts::{DefId, DefKind, Facts};
 use crate::memo::Snapshot;
@@ -89,7 +89,8 @@ pub(crate) fn headline(name: &str, signature: &str) -> String {
 list_answer!(Structure, files, |answer| {
     let mut out = String::new();
     for file in &answer.files {
-        out.push_str(&format!("{} ({}, {} lines)\n", file.path, file.language, file.lines));
+        let lines = counted(file.lines as usize, "line");
+        out.push_str(&format!("{} ({}, {lines})\n", file.path, file.language));
         for definition in &file.definitions {
             let head = headline(&definition.name, &definition.signature);
             out.push_str(&format!("  {:>5}  {head}\n", definition.line));
