@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::budget::{self, counted};
 use super::{Answer, Cut, Part};
-use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
+use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags, Sym};
 use crate::language::Language;
 use crate::memo::Snapshot;
 use crate::project::{FileId, Place};
@@ -37,6 +37,7 @@ pub struct Unused {
 pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
     let mut total = 0;
     let mut candidates = Vec::new();
+    let mut told: QuickSet<(FileId, DefId, Option<Sym>, Sym)> = QuickSet::default();
     for (id, entry) in part.files(snapshot) {
         let in_test = is_test_file(&entry.path, entry.facts.language);
         for (def, one) in entry.facts.each_def() {
@@ -48,9 +49,16 @@ pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
             let used = snapshot.graph.users(place).iter().any(|edge| edge.from != place);
             if !used && !is_entry(&entry.facts, def, one, entries, in_test) {
                 candidates.push(place);
+            } else {
+                told.insert((id, one.parent, one.owner, one.name));
             }
         }
     }
+    // Overloads, and the reading and the writing of a property, are one: used together, and told once.
+    candidates.retain(|place| {
+        let def = snapshot.files.facts(place.file).def(place.def);
+        told.insert((place.file, def.parent, def.owner, def.name))
+    });
     let mentions = Mentions::of(snapshot, &candidates);
     let mut answer =
         Dead { dead: Vec::new(), possibly_dead: Vec::new(), total_functions: total, cut: Cut::default() };
