@@ -366,3 +366,24 @@ fn overloads_are_one_function() {
     let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
     assert_eq!([names(&answer.dead), names(&answer.possibly_dead)].concat(), ["Box.lost"]);
 }
+
+#[test]
+fn an_edge_that_was_found_in_another_file_is_told_where_it_starts() {
+    let snapshot = project(&[
+        (
+            "a.py",
+            "def deco(f):\n    def inner(*a):\n        return f(*a)\n    return inner\n\n\ndef last():\n    deco(1)\n",
+        ),
+        ("b.py", "from a import deco\n\n\n@deco\ndef f():\n    pass\n"),
+    ]);
+    let told = |path: &str| {
+        let part = Part { path: path.to_owned(), language: None };
+        let edges = calls::calls(&snapshot, &part).edges;
+        let line =
+            |call: code::graph::Call<'_>| format!("{}:{} {}", call.from_file, call.from_func, call.to_func);
+        edges.iter().map(|edge| line(edge.call())).collect::<Vec<_>>()
+    };
+    assert_eq!(told("a.py"), ["a.py:deco inner", "a.py:inner f", "a.py:last deco"]);
+    assert!(told("b.py").iter().all(|edge| edge.starts_with("b.py:")), "{:?}", told("b.py"));
+    assert_eq!(told(""), [told("a.py"), told("b.py")].concat());
+}

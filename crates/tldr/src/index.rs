@@ -219,7 +219,10 @@ impl Index {
             );
             found.extend(files);
         }
-        found.extend(self.recheck(folders, asked));
+        match self.recheck(folders, asked) {
+            Some(rechecked) => found.extend(rechecked),
+            None => return self.look_at_everything(),
+        }
         self.take_in(found, gone)
     }
 
@@ -237,8 +240,9 @@ impl Index {
             .filter(move |path| !path[prefix.len()..].contains('/'))
     }
 
-    /// Those of which the kernel may not have told, as they are now. One that is gone was told of.
-    fn recheck(&mut self, listed: &BTreeSet<PathBuf>, asked: Option<&str>) -> Vec<Found> {
+    /// Those of which the kernel may not have told, as they are now. Nothing if one is gone without a word: then its
+    /// directory is another one, as where a disk was put in its place.
+    fn recheck(&mut self, listed: &BTreeSet<PathBuf>, asked: Option<&str>) -> Option<Vec<Found>> {
         let is_due = self.checked.elapsed() >= RECHECK;
         let paths: Vec<&String> = if is_due {
             self.checked = Instant::now();
@@ -252,8 +256,8 @@ impl Index {
             if listed.contains(full.parent().unwrap_or(&full)) {
                 return None;
             }
-            let stamp = Stamp::of(&fs::symlink_metadata(full).ok()?);
-            Some(Found { path: path.clone(), stamp })
+            let metadata = fs::symlink_metadata(full).ok();
+            Some(metadata.map(|metadata| Found { path: path.clone(), stamp: Stamp::of(&metadata) }))
         };
         paths.into_par_iter().filter_map(look).collect()
     }
