@@ -11,7 +11,7 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use code::facts::{self, Facts};
@@ -157,7 +157,11 @@ impl Index {
     pub fn look_at_everything(&mut self) -> Refreshed {
         let walked = self.walk();
         self.checked = Instant::now();
+        self.looked = true;
         self.folders = walked.folders.into_iter().collect();
+        if let Some(watch) = &mut self.watch {
+            watch.keep_only(&self.folders);
+        }
         self.notes = walked.notes;
         let gone: Vec<String> = {
             let found: BTreeSet<&str> = walked.files.iter().map(|file| &*file.path).collect();
@@ -168,19 +172,17 @@ impl Index {
 
     /// A walk of which the kernel tells all that happens later.
     fn walk(&mut self) -> Walked {
-        /// Somebody who makes directories faster than we walk is met with another walk at the next question.
-        const WALKS: usize = 4;
-        let mut walked = Walked::default();
-        self.looked = false;
-        for _ in 0..WALKS {
-            // What was told until here, the walk will see.
-            let _ = self.watch.as_mut().map(Watch::drain);
-            walked = walk::walk(&self.root);
-            if !self.watch.as_mut().is_some_and(|watch| watch.follow(&walked.folders)) {
-                self.looked = true;
-                break;
-            }
-        }
+        let Some(mut watch) = self.watch.take() else { return walk::walk(&self.root, |_| ()) };
+        // What was told until here, the walk will see.
+        watch.drain();
+        watch.begin();
+        let watch = Arc::new(Mutex::new(watch));
+        let walked = walk::walk(&self.root, {
+            let watch = Arc::clone(&watch);
+            move |folder| watch.lock().unwrap_or_else(PoisonError::into_inner).enter(folder)
+        });
+        let watch = Arc::into_inner(watch).expect("the walk is over");
+        self.watch = Some(watch.into_inner().unwrap_or_else(PoisonError::into_inner));
         walked
     }
 
