@@ -6,15 +6,17 @@ mod compaction;
 pub(crate) use compaction::exchanges;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use conversation::Record;
 use conversation::drive::{Host, Work};
 use conversation::tools::{Output, Task};
-use conversation::turn::{Departure, Entry, Finale, Permit, Say, Turn};
+use conversation::turn::{Departure, Entry, Finale, Permit, Say, Spent, Turn};
 use kit::invocation::Clock;
 use kit::process::Cancel;
-use llm::{Block, Cache, CallId, Client, Message, Options, Request, Usage};
+use llm::{Block, Cache, CallId, Client, Message, Options, Request};
 
+use crate::errand::{Errands, Place};
 use crate::eyes::Eyes;
 use crate::gate::{Gate, Remarks};
 use crate::keep::{Keep, NotKept};
@@ -28,6 +30,7 @@ pub(crate) struct Desk {
     pub(crate) tools: Toolbox,
     pub(crate) gate: Gate,
     pub(crate) keep: Keep,
+    pub(crate) errands: Arc<Errands>,
     pub(crate) voice: Voice,
     pub(crate) clock: Clock,
     /// Ends the turn that is running.
@@ -38,8 +41,8 @@ pub(crate) struct Desk {
     pub(crate) calls: BTreeMap<CallId, Task>,
     /// Whether what no longer fits is summed up.
     pub(crate) compact: bool,
-    /// What summaries cost that nobody has counted yet.
-    pub(crate) summaries: Vec<Usage>,
+    /// What summaries took that nobody has counted yet.
+    pub(crate) summaries: Spent,
     /// What the turn may still cost.
     pub(crate) purse: Purse,
     /// A Stop hook has already made this turn go on.
@@ -166,6 +169,17 @@ impl Desk {
     pub(crate) fn began(&mut self, source: &str) {
         let remarks = self.gate.began(source, &self.cancel);
         self.heed(remarks);
+    }
+
+    /// Helpers work for the conversation as it is now: who is asked, who is told, where it is kept.
+    pub(crate) fn brief_helpers(&self) {
+        self.errands.settle(Place {
+            workshop: Arc::downgrade(&self.gate.workshop),
+            hooks: self.gate.hooks.clone(),
+            guard: Arc::clone(&self.gate.guard),
+            asks: self.asks.clone(),
+            keep: self.keep.clone(),
+        });
     }
 
     fn heed(&mut self, remarks: Remarks) {

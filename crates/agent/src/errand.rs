@@ -1,8 +1,10 @@
 //! A subagent: one task in a conversation of its own, with an empty window, its own eyes and budget, and no subagents
-//! below it. Nothing of it is kept but its report and a line about each of its deeds; what it does to files is kept for
-//! undo like everything else, and the same gate stands before its tools.
+//! below it. Its calls stand in the transcript of whoever sent it, its report is the answer; what it does to files is kept
+//! for undo like everything else, and the same gate stands before its tools.
 
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+mod account;
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use conversation::drive::{self, Host, Start, Work};
@@ -12,20 +14,20 @@ use conversation::window::{Limits, Relief};
 use conversation::{ExchangeId, History, Record};
 use kit::invocation::Clock;
 use kit::process::Cancel;
-use kit::text;
 use llm::{CallId, Client, Message, Request};
 
 use crate::desk::Asks;
 use crate::eyes::Eyes;
 use crate::gate::{Gate, Guard};
 use crate::hooks::Hooks;
-use crate::permission::Access;
+use crate::keep::{self, Keep, NotKept};
 use crate::prompt;
 use crate::purse::Purse;
 use crate::toolbox::Toolbox;
 use crate::tools::task::Subagent;
 use crate::tools::{TASK, Workshop};
 use crate::voice::summary;
+use account::Account;
 
 /// Half of what a turn of ours has.
 const ROUNDS: u32 = 25;
@@ -33,76 +35,77 @@ const ROUNDS: u32 = 25;
 /// Somebody waits for it.
 const TIME: Duration = Duration::from_secs(600);
 
-/// Runs errands. The workshop it belongs to is known once it is built.
+/// Runs errands. The conversation it belongs to is known once that is put together, and can become another.
 pub(crate) struct Errands {
     client: Client,
-    asks: Asks,
     clock: Clock,
     opening: String,
     purse: Purse,
-    place: OnceLock<Place>,
+    place: Mutex<Option<Place>>,
 }
 
-/// Where errands are run.
-struct Place {
+/// Whose errands are run.
+#[derive(Clone)]
+pub(crate) struct Place {
     /// It owns us.
-    workshop: Weak<Workshop>,
-    hooks: Hooks,
-    guard: Arc<Mutex<Guard>>,
+    pub(crate) workshop: Weak<Workshop>,
+    pub(crate) hooks: Hooks,
+    pub(crate) guard: Arc<Mutex<Guard>>,
+    pub(crate) asks: Asks,
+    pub(crate) keep: Keep,
 }
 
 impl Errands {
-    pub(crate) fn new(client: Client, asks: Asks, clock: Clock, opening: String, purse: Purse) -> Errands {
-        Errands { client, asks, clock, opening, purse, place: OnceLock::new() }
+    pub(crate) fn new(client: Client, clock: Clock, opening: String, purse: Purse) -> Errands {
+        Errands { client, clock, opening, purse, place: Mutex::new(None) }
     }
 
-    pub(crate) fn settle(&self, workshop: &Arc<Workshop>, hooks: &Hooks, guard: &Arc<Mutex<Guard>>) {
-        let place =
-            Place { workshop: Arc::downgrade(workshop), hooks: hooks.clone(), guard: Arc::clone(guard) };
-        // It is settled once, when the workshop is built.
-        let _ = self.place.set(place);
+    /// The next helper works there.
+    pub(crate) fn settle(&self, place: Place) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
     }
 
-    fn gate(&self) -> Option<Gate> {
-        let Place { workshop, hooks, guard } = self.place.get()?;
-        Some(Gate::new(hooks.clone(), workshop.upgrade()?, Arc::clone(guard)))
+    fn place(&self) -> Option<Place> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Subagent for Errands {
     fn run(&self, call: &CallId, task: &str, live: &mut dyn FnMut(&str), cancel: &Cancel) -> Output {
-        let Some(gate) = self.gate() else { return Output::failed("there is no helper here") };
-        let tools = match Toolbox::new(Arc::clone(&gate.workshop), None, Some(TASK)) {
+        let nobody = || Output::failed("there is no helper here");
+        let Some(Place { workshop, hooks, guard, asks, keep }) = self.place() else { return nobody() };
+        let Some(workshop) = workshop.upgrade() else { return nobody() };
+        let tools = match Toolbox::new(Arc::clone(&workshop), None, Some(TASK)) {
             Ok(tools) => tools,
             Err(failure) => return Output::failed(failure.to_string()),
         };
-        let asks = Asks { system: format!("{}{}", self.asks.system, prompt::SUBAGENT), ..self.asks.clone() };
+        let asks = Asks { system: format!("{}{}", asks.system, prompt::SUBAGENT), ..asks };
         let settings = Settings {
             tools: tools.specs(),
             limits: Limits { relief: Relief::Exchanges, ..Limits::default() },
             budget: Budget { rounds: ROUNDS, time: Some(TIME), cost: self.purse.left(), ..Budget::default() },
             continuations: 0,
         };
-        let (call, clock, cancel) = (call.clone(), self.clock.clone(), cancel.clone());
-        let purse = self.purse.clone();
-        let mut errand =
-            Errand { call, asks, tools, gate, clock, cancel: cancel.clone(), purse, deeds: Vec::new(), live };
+        let mut errand = Errand {
+            call: call.clone(),
+            asks,
+            tools,
+            gate: Gate::new(hooks, workshop, guard),
+            clock: self.clock.clone(),
+            cancel: cancel.clone(),
+            purse: self.purse.clone(),
+            account: Account::new(keep, call),
+            live,
+        };
         let start = Start::Prompt { id: ExchangeId("task".to_owned()), text: task.to_owned() };
-        let finished =
-            drive::run(&self.client, &mut errand, History::new(&self.opening), settings, start, &cancel);
-        let finished = finished.unwrap_or_else(|unsaved| match unsaved.error {});
-        let mut output = report(&finished.history, &finished.end);
-        output.content.push_str(&accounted(&errand.deeds));
-        output
-    }
-}
-
-/// For whoever reads the transcript, which has nothing else of the helper: what it changed and ran.
-fn accounted(deeds: &[String]) -> String {
-    const ENOUGH: usize = 4000;
-    match deeds.is_empty() {
-        true => String::new(),
-        false => format!("\n\n[the helper did: {}]", text::clip(&deeds.join("; "), ENOUGH, "")),
+        let history = History::new(&self.opening);
+        match drive::run(&self.client, &mut errand, history, settings, start, cancel) {
+            Ok(finished) => report(&finished.history, &finished.end),
+            Err(unsaved) => {
+                let failure = keep::failure("what the helper does cannot be kept", &unsaved.error);
+                Output::failed(failure.to_string())
+            }
+        }
     }
 }
 
@@ -128,29 +131,25 @@ struct Errand<'a> {
     clock: Clock,
     cancel: Cancel,
     purse: Purse,
-    /// Calls that did more than look, each in a line.
-    deeds: Vec<String>,
+    account: Account,
     live: &'a mut dyn FnMut(&str),
 }
 
 impl Host for Errand<'_> {
-    type Error = std::convert::Infallible;
+    type Error = NotKept;
 
     fn compose(&mut self, messages: Vec<Message>, turn: &Turn) -> Request {
+        self.purse.helper_asks();
         self.asks.request(messages, turn.settings().tools.tools())
     }
 
     fn start(&mut self, task: &Task, turn: &Turn) -> Work {
-        let line = summary(task).trim_start().to_owned();
-        self.told(&line);
-        if let Access::Write(_) | Access::Run(_) | Access::Unknown = self.gate.workshop.access(task) {
-            self.deeds.push(line);
-        }
+        self.told(summary(task).trim_start());
         self.tools.start(&Task { id: self.call.clone(), ..task.clone() }, turn)
     }
 
-    fn append(&mut self, _: &Record) -> Result<(), Self::Error> {
-        Ok(())
+    fn append(&mut self, record: &Record) -> Result<(), NotKept> {
+        self.account.enter(record)
     }
 
     fn say(&mut self, say: Say) {

@@ -5,16 +5,17 @@ mod begun;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use chibi::context::{ChibiHome, Context, ContextError, ContextName, Ids, Reader, Wait};
+use chibi::context::{ChibiHome, Context, ContextError, ContextName, Entry, Ids, Reader, Wait};
 use conversation::{ExchangeId, History, Loaded, Record};
 use kit::calendar::Moment;
 use kit::invocation::{Clock, Environment};
 use kit::{Exit, Failure, Places};
 
 use begun::{Begun, PROJECT};
-use writer::{Patience, Writer};
+use writer::{Order, Patience, Writer};
 
 pub(crate) type NotKept = ContextError;
 
@@ -24,12 +25,17 @@ const PREFIX: &str = "agent-";
 /// command: a moment later, or more on a busy machine.
 const HANDOVER: Duration = Duration::from_secs(3);
 
-/// One conversation. Made when there is something to keep.
+/// One conversation. Made when there is something to keep. A clone is the same one, for whoever works on its behalf.
+#[derive(Clone)]
 pub(crate) struct Keep {
     home: ChibiHome,
     name: ContextName,
-    model: String,
     notes: PathBuf,
+    pen: Arc<Mutex<Pen>>,
+}
+
+struct Pen {
+    model: String,
     hand: Hand,
 }
 
@@ -65,7 +71,7 @@ pub(crate) enum Which<'a> {
 pub(crate) fn home(env: &Environment, places: &Places, clock: &Clock) -> ChibiHome {
     let named = env.get("CHIBI_HOME").filter(|root| !root.is_empty());
     let root = named.map_or_else(|| places.home.join(".chibi"), PathBuf::from);
-    ChibiHome::new(root, clock.clone(), Ids::random())
+    ChibiHome::new(root, clock.clone(), Ids::random()).used_by("agent")
 }
 
 /// The agent's conversations, the latest first.
@@ -106,9 +112,8 @@ impl Keep {
         let keep = |name: ContextName, hand: Hand| Keep {
             home: home.clone(),
             name,
-            model: model.to_owned(),
             notes: notes.to_owned(),
-            hand,
+            pen: Arc::new(Mutex::new(Pen { model: model.to_owned(), hand })),
         };
         let name = match which {
             Which::New => {
@@ -146,29 +151,45 @@ impl Keep {
         ExchangeId(self.home.fresh_id().0)
     }
 
-    pub(crate) fn set_model(&mut self, model: &str) {
-        model.clone_into(&mut self.model);
+    pub(crate) fn set_model(&self, model: &str) {
+        model.clone_into(&mut self.pen().model);
     }
 
     /// Keeps a record. Only the first prompt of a conversation may still be on its way when this returns; what failed
     /// then is told by the next.
-    pub(crate) fn append(&mut self, record: &Record) -> Result<(), NotKept> {
-        match &mut self.hand {
-            Hand::Direct(context) => context.record(record, "user", &self.model),
-            Hand::Behind(writer) => writer.write(record, &self.model, Patience::Wait),
+    pub(crate) fn append(&self, record: &Record) -> Result<(), NotKept> {
+        let mut pen = self.pen();
+        let order = Order::Record { record: record.clone(), model: pen.model.clone() };
+        self.write(&mut pen, order)
+    }
+
+    /// Keeps what is for whoever reads the transcript, and for no model.
+    pub(crate) fn note(&self, entries: Vec<Entry>) -> Result<(), NotKept> {
+        self.write(&mut self.pen(), Order::Aside(entries))
+    }
+
+    fn write(&self, pen: &mut Pen, order: Order) -> Result<(), NotKept> {
+        match &mut pen.hand {
+            Hand::Direct(context) => order.carry_out(context),
+            Hand::Behind(writer) => writer.write(order, Patience::Wait),
             Hand::Unmade(begun) => {
                 let mut begun = begun.clone();
-                let patience = match begun.note(&self.notes, record) {
+                let patience = match begun.note(&self.notes, &order) {
                     true => Patience::Later,
                     false => Patience::Wait,
                 };
                 let home = self.home.clone();
                 let mut writer = Writer::start(move || begun.make(&home), &self.notes, &self.name)?;
-                let written = writer.write(record, &self.model, patience);
-                self.hand = Hand::Behind(writer);
+                let written = writer.write(order, patience);
+                pen.hand = Hand::Behind(writer);
                 written
             }
         }
+    }
+
+    fn pen(&self) -> MutexGuard<'_, Pen> {
+        // Whoever panicked while it wrote left whole lines.
+        self.pen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

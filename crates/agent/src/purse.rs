@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use conversation::turn::Spent;
 use llm::{Cost, Usage};
 
 #[derive(Debug, Clone, Default)]
@@ -12,7 +13,7 @@ pub(crate) struct Purse(Arc<Mutex<Inside>>);
 struct Inside {
     /// None: as much as anybody wants.
     left: Option<Cost>,
-    helpers: Vec<Usage>,
+    helpers: Spent,
 }
 
 impl Purse {
@@ -36,14 +37,19 @@ impl Purse {
         }
     }
 
+    /// A helper has sent a request.
+    pub(crate) fn helper_asks(&self) {
+        self.inside().helpers.requests += 1;
+    }
+
     /// For a reply to a helper.
     pub(crate) fn pay_for_helper(&self, usage: &Usage) {
         self.pay(usage);
-        self.inside().helpers.push(*usage);
+        self.inside().helpers.usage.add(usage);
     }
 
-    /// What helpers paid since somebody asked last, reply by reply.
-    pub(crate) fn take_helpers(&self) -> Vec<Usage> {
+    /// What helpers used since somebody asked last.
+    pub(crate) fn take_helpers(&self) -> Spent {
         std::mem::take(&mut self.inside().helpers)
     }
 

@@ -77,12 +77,12 @@ impl Session {
             };
         self.interrupt.rest();
         self.settle_purse(&mut finished);
+        finished.spent.add(&self.desk.take_summaries());
         self.history = finished.history;
         self.limits = finished.limits;
-        add(&mut self.total, &finished.spent);
-        self.count_summaries();
+        self.total.add(&finished.spent);
         meter::keep(&meter::path(&self.data), self.desk.gate.workshop.meter.take());
-        if self.budget.cost.is_some() && self.total.requests > 0 && self.total.usage.cost.is_none() {
+        if self.budget.cost.is_some() && self.total.usage.total() > 0 && self.total.usage.cost.is_none() {
             self.desk.voice.warn("nobody says what this model costs: `--max-usd` cannot hold it");
         }
         self.desk.voice.show(&Shown::Ended { end: &finished.end, spent: &finished.spent });
@@ -114,7 +114,7 @@ impl Session {
         let count = ids.len();
         let staged = self.desk.summarise(&self.history, ids);
         self.interrupt.rest();
-        self.count_summaries();
+        self.total.add(&self.desk.take_summaries());
         let staged = staged.map_err(failed)?;
         let size = staged.summary().len();
         let (_, record) = self.history.compact(staged).map_err(|error| failed(error.to_string()))?;
@@ -157,6 +157,7 @@ impl Session {
         keep.name().clone_into(&mut self.desk.gate.hooks.session);
         self.desk.gate.hooks.transcript = keep.transcript();
         self.desk.keep = keep;
+        self.desk.brief_helpers();
         self.history = loaded.history;
         self.desk.began("clear");
         Ok(())
@@ -165,17 +166,9 @@ impl Session {
     /// What helpers spent is the turn's, too; and a turn that they left nothing for has reached its limit.
     fn settle_purse(&self, finished: &mut Finished) {
         let purse = &self.desk.purse;
-        for usage in purse.take_helpers() {
-            add(&mut finished.spent, &Spent { requests: 1, usage, ..Spent::default() });
-        }
+        finished.spent.add(&purse.take_helpers());
         if let (End::Blocked(_), true, Some(whole)) = (&finished.end, purse.is_empty(), self.budget.cost) {
             finished.end = End::Budget(Limit::Cost(whole));
-        }
-    }
-
-    fn count_summaries(&mut self) {
-        for usage in std::mem::take(&mut self.desk.summaries) {
-            add(&mut self.total, &Spent { requests: 1, usage, ..Spent::default() });
         }
     }
 
@@ -217,18 +210,3 @@ fn not_kept(error: &NotKept) -> Failure {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct Said(String);
-
-fn add(total: &mut Spent, turn: &Spent) {
-    total.requests += turn.requests;
-    total.rounds += turn.rounds;
-    total.estimated |= turn.estimated;
-    let (sum, more) = (&mut total.usage, &turn.usage);
-    sum.input = sum.input.saturating_add(more.input);
-    sum.cache_read = sum.cache_read.saturating_add(more.cache_read);
-    sum.cache_write = sum.cache_write.saturating_add(more.cache_write);
-    sum.output = sum.output.saturating_add(more.output);
-    if let Some(cost) = more.cost {
-        let so_far = sum.cost.unwrap_or_default().nanodollars;
-        sum.cost = Some(llm::Cost { nanodollars: so_far.saturating_add(cost.nanodollars) });
-    }
-}

@@ -110,24 +110,26 @@ pub(crate) fn session(
         Keep::open(&home, &world.data(), &which(talk), world.project.root(), &asks.model, &opening)?;
     warnings.extend(config.warnings.iter().cloned().chain(loaded.repairs.iter().map(ToString::to_string)));
     let purse = Purse::default();
-    let errands = Errands::new(client.clone(), asks.clone(), world.clock.clone(), opening, purse.clone());
-    let (gate, tools) = equipped(world, talk, &config, &keep, errands, &mut warnings)?;
+    let errands = Arc::new(Errands::new(client.clone(), world.clock.clone(), opening, purse.clone()));
+    let (gate, tools) = equipped(world, talk, &config, &keep, &errands, &mut warnings)?;
     let desk = Desk {
         client,
         asks,
         tools,
         gate,
         keep,
+        errands,
         voice: voice(manner, talk, invocation),
         clock: world.clock.clone(),
         cancel: Cancel::default(),
         aside: Vec::new(),
         calls: BTreeMap::new(),
         compact: config.compact,
-        summaries: Vec::new(),
+        summaries: Spent::default(),
         purse,
         went_on: false,
     };
+    desk.brief_helpers();
     let mut session = Session {
         desk,
         history: loaded.history,
@@ -154,7 +156,7 @@ fn equipped(
     talk: &Talk,
     config: &Config,
     keep: &Keep,
-    errands: Errands,
+    errands: &Arc<Errands>,
     warnings: &mut Vec<String>,
 ) -> Result<(Gate, Toolbox), Failure> {
     let hooks = Hooks {
@@ -165,8 +167,7 @@ fn equipped(
         env: world.env.clone(),
     };
     let guard = guard(world, talk, config)?;
-    let errands = Arc::new(errands);
-    let mut workshop = workshop(world, talk, config, keep.name(), Arc::clone(&errands), warnings)?;
+    let mut workshop = workshop(world, talk, config, keep.name(), Arc::clone(errands), warnings)?;
     if config::path(&world.places).starts_with(world.project.root()) {
         warnings.push(
             "our own settings lie in this directory: a command that you allow can change them".to_owned(),
@@ -174,7 +175,6 @@ fn equipped(
     }
     workshop.closed = guard.lock().unwrap_or_else(PoisonError::into_inner).settings.closed();
     let workshop = Arc::new(workshop);
-    errands.settle(&workshop, &hooks, &guard);
     let servers = servers(world, config, &workshop);
     let troubles = servers.warnings();
     warnings.extend(troubles.into_iter().map(|told| format!("the server `{}`: {}", told.plugin, told.what)));
@@ -229,7 +229,10 @@ fn workshop(
             || Failure::new("there can be no sandbox: we do not know our own file").hint("`--no-sandbox`");
         workshop.sandbox = Some(sandbox.ok_or_else(missing)?);
     }
-    workshop.undo = Some(Mutex::new(undo(&world.data(), name, world.project.root())?));
+    let undo = undo(&world.data(), name, world.project.root())?;
+    // What is in nobody's way can go another time.
+    let _ = undo.sweep();
+    workshop.undo = Some(Mutex::new(undo));
     let root = world.project.root();
     match code::Socket::find(root, &world.places.temp, world.places.uid) {
         Ok(socket) => workshop.index = Some(Box::new(socket)),

@@ -4,11 +4,13 @@
 //! conversation says is not known here.
 
 mod pack;
+mod restore;
+mod shape;
 mod snapshot;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
@@ -22,9 +24,10 @@ use store::Durability;
 use store::blobs::{BlobError, Blobs, Digest};
 use store::journal::{self, Journal, JournalError};
 
-use crate::create::{For, create};
 use crate::project::plainly;
-use snapshot::Snapshot;
+pub use restore::Restored;
+use shape::Shape;
+use snapshot::{Changes, Snapshot};
 
 /// Conversations that were not touched for so long keep no files.
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -54,20 +57,6 @@ pub enum UndoError {
     Written(#[from] serde_json::Error),
 }
 
-/// What came of going back.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Restored {
-    pub restored: Vec<PathBuf>,
-    /// With the reason.
-    pub not: Vec<(PathBuf, String)>,
-    /// Where files stand that a command may have left so, or somebody else while it ran: nobody can tell.
-    pub aside: Option<PathBuf>,
-    /// Commands ran among what was taken back: what they did elsewhere stays.
-    pub commands: bool,
-    /// Commands of which nobody knows what they did: we died before we could look, or could not write it down.
-    pub unknown: usize,
-}
-
 /// A change of one file, one line of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
@@ -78,7 +67,16 @@ struct Entry {
     after: State,
 }
 
-/// That a command ran, another line of the journal. One that began and never ended died with us.
+/// What a command made of a path besides its bytes, another line of the journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Reshaped {
+    call: CallId,
+    path: Name,
+    was: Shape,
+    then: Shape,
+}
+
+/// That a command ran, a third kind of line. One that began and never ended died with us.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Mark {
     call: CallId,
@@ -128,6 +126,22 @@ impl Undo {
         Ok(Undo { blobs, journal, path, snapshot: Snapshot::new(project, folder) })
     }
 
+    /// Removes what edits of this conversation left half done because we were killed: the old file is still there.
+    pub fn sweep(&self) -> Result<(), UndoError> {
+        let mut folders = BTreeSet::new();
+        for line in journal::lines(&self.path, 0)? {
+            let line = line.map_err(JournalError::from)?;
+            if let Ok(Entry { by: By::Edit, path, .. }) = serde_json::from_slice(&line.bytes) {
+                // An edit goes to where a link leads.
+                let path = path.path();
+                let path = path.canonicalize().unwrap_or(path);
+                folders.extend(path.parent().map(Path::to_owned));
+            }
+        }
+        folders.iter().for_each(|folder| store::sweep(folder));
+        Ok(())
+    }
+
     /// Keeps a file before an edit makes `after` of it. Whoever cannot keep must not edit.
     pub fn before_edit(&mut self, call: &CallId, path: &Path, after: &[u8]) -> Result<(), UndoError> {
         let before = self.keep(path)?;
@@ -149,98 +163,31 @@ impl Undo {
         let _ = self.write(&Mark { call: call.clone(), command: Phase::Began });
     }
 
-    /// Finds out what a command changed.
+    /// Finds out what a command changed, and says of how many paths.
     pub fn after_command(&mut self, call: &CallId) -> usize {
-        let changes = self.snapshot.changes(&self.blobs);
-        let entry = |(path, before, after): &(PathBuf, State, State)| Entry {
+        let Changes { files, shapes } = self.snapshot.changes(&self.blobs);
+        let entry = |(path, before, after): (PathBuf, State, State)| Entry {
             call: call.clone(),
-            path: Name::of(path),
+            path: Name::of(&path),
             by: By::Command,
-            before: before.clone(),
-            after: after.clone(),
+            before,
+            after,
         };
+        let reshaped = |(path, was, then): (PathBuf, Shape, Shape)| Reshaped {
+            call: call.clone(),
+            path: Name::of(&path),
+            was,
+            then,
+        };
+        let all = files.len() + shapes.len();
         // A change that cannot be written down cannot be taken back; the command has run all the same.
-        let written = changes.iter().filter(|change| self.write(&entry(change)).is_ok()).count();
-        if written == changes.len() {
+        let files = files.into_iter().filter(|change| self.write(&entry(change.clone())).is_ok()).count();
+        let shapes =
+            shapes.into_iter().filter(|change| self.write(&reshaped(change.clone())).is_ok()).count();
+        if files + shapes == all {
             let _ = self.write(&Mark { call: call.clone(), command: Phase::Ended });
         }
-        written
-    }
-
-    /// Takes back what these calls did to files, the last first. A file that is not as the agent left it stays. Can be
-    /// done again: what is as it was stays so.
-    pub fn restore(&mut self, calls: &BTreeSet<CallId>) -> Result<Restored, UndoError> {
-        let mut entries: Vec<Entry> = Vec::new();
-        let mut restored = Restored::default();
-        for line in journal::lines(&self.path, 0)? {
-            let line = line.map_err(JournalError::from)?;
-            if let Ok(entry) = serde_json::from_slice::<Entry>(&line.bytes) {
-                entries.extend(Some(entry).filter(|entry| calls.contains(&entry.call)));
-            } else if let Ok(mark) = serde_json::from_slice::<Mark>(&line.bytes)
-                && calls.contains(&mark.call)
-            {
-                restored.commands = true;
-                restored.unknown = match mark.command {
-                    Phase::Began => restored.unknown + 1,
-                    Phase::Ended => restored.unknown.saturating_sub(1),
-                };
-            }
-            // A line of another version of ours is not ours to judge.
-        }
-        let aside = self.aside();
-        for entry in entries.into_iter().rev() {
-            let path = entry.path.path();
-            match self.take_back(&path, &entry, &aside) {
-                Ok(Back::Done) if !restored.restored.contains(&path) => restored.restored.push(path),
-                Ok(_) => {}
-                Err(why) => restored.not.push((path, why)),
-            }
-        }
-        restored.aside = aside.exists().then_some(aside);
-        Ok(restored)
-    }
-
-    /// A directory that is not there yet, for what is taken away this time.
-    fn aside(&self) -> PathBuf {
-        let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let folder = self.path.with_file_name(TAKEN);
-        let mut places = (1..).map(|number: u64| folder.join(format!("{name}-{number}")));
-        places.find(|place| !place.exists()).expect("there is no end of numbers")
-    }
-
-    fn take_back(&self, path: &Path, entry: &Entry, aside: &Path) -> Result<Back, String> {
-        let now = state(path).map_err(|error| plainly(&error))?;
-        if same(&now, &entry.before) {
-            return Ok(Back::Already);
-        }
-        let kept = match &entry.before {
-            State::Unkept(why) => return Err(format!("its old version was not kept: {why}")),
-            State::Absent => None,
-            State::File { digest, mode } => Some((self.kept(digest)?, *mode)),
-        };
-        if let State::Unkept(why) = &entry.after {
-            return Err(format!("nobody knows whether it is as the command left it: {why}"));
-        }
-        if !same(&now, &entry.after) {
-            return Err("it was changed since, by somebody else".to_owned());
-        }
-        if entry.by == By::Command && now != State::Absent {
-            let place = aside.join(path.strip_prefix("/").unwrap_or(path));
-            let put = fs::read(path).and_then(|bytes| create(&place, &bytes, For::Mode(0o600)));
-            // Taken away twice, it is the last that somebody has seen which counts.
-            put.or_else(exists).map_err(|error| format!("it could not be set aside: {}", plainly(&error)))?;
-        }
-        match kept {
-            None => fs::remove_file(path).map_err(|error| plainly(&error))?,
-            Some((bytes, mode)) => put(path, &bytes, mode).map_err(|error| error.to_string())?,
-        }
-        Ok(Back::Done)
-    }
-
-    fn kept(&self, digest: &str) -> Result<Vec<u8>, String> {
-        let digest = digest.parse().map_err(|_| "what was kept cannot be found".to_owned())?;
-        let bytes = self.blobs.get(&digest).map_err(|error| error.to_string())?;
-        bytes.ok_or_else(|| "what was kept is gone".to_owned())
+        files + shapes
     }
 
     fn keep(&self, path: &Path) -> Result<State, UndoError> {
@@ -259,10 +206,6 @@ impl Undo {
         self.journal.append(&serde_json::to_vec(line)?)?;
         Ok(())
     }
-}
-
-fn exists(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) }
 }
 
 /// Removes conversations' memories that were not touched for `age`, and what only they referred to.
@@ -301,11 +244,6 @@ pub fn tidy(folder: &Path, now: SystemTime, age: Duration) -> Result<(), UndoErr
     Ok(())
 }
 
-enum Back {
-    Done,
-    Already,
-}
-
 impl Name {
     fn of(path: &Path) -> Name {
         match path.to_str() {
@@ -320,37 +258,4 @@ impl Name {
             Name::Bytes(bytes) => OsString::from_vec(bytes.clone()).into(),
         }
     }
-}
-
-/// What stands at a path now. A link in a file's place is not followed: who knows where it leads.
-fn state(path: &Path) -> io::Result<State> {
-    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Ok(State::Unkept("it is no file".to_owned()));
-    }
-    match fs::read(path) {
-        Ok(bytes) => Ok(State::File {
-            digest: Digest::of(&bytes).to_string(),
-            mode: fs::metadata(path)?.permissions().mode(),
-        }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(State::Absent),
-        Err(error) => Err(error),
-    }
-}
-
-/// The same bytes; who may read them is not what was edited.
-fn same(one: &State, other: &State) -> bool {
-    match (one, other) {
-        (State::File { digest: one, .. }, State::File { digest: other, .. }) => one == other,
-        (State::Absent, State::Absent) => true,
-        // What was not kept may be anything.
-        _ => false,
-    }
-}
-
-fn put(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Box<dyn std::error::Error>> {
-    if path.symlink_metadata().is_err() {
-        return Ok(create(path, bytes, For::Mode(mode))?);
-    }
-    store::replace(path, bytes, Durability::Cached)?;
-    Ok(fs::set_permissions(path, Permissions::from_mode(mode & 0o7777))?)
 }

@@ -1,9 +1,9 @@
 //! Making room: a summary in the place of old exchanges. The model is asked which may go and what is to be remembered of
 //! them; whether its answers can be used is decided in [`conversation::compact`].
 
-use conversation::History;
-use conversation::compact::{self, Staged};
-use kit::Failure;
+use conversation::compact::{self, Staged, Unusable};
+use conversation::{ExchangeId, History};
+use kit::{Exit, Failure};
 use llm::{Cache, Message, Options, Request};
 
 use crate::ask::ask;
@@ -18,6 +18,10 @@ const EXCERPT: usize = 500;
 
 /// An exchange or two are no conversation yet.
 const FEWEST: usize = 2;
+
+/// What is summed up at once is at most this part of a window: the estimate may be wrong by as much, and the summary so
+/// far, our question and the answer want room too.
+const PORTION: usize = 2;
 
 const CHOOSE: &str = "You keep a long conversation short. You are given its exchanges as a JSON list. Answer with a JSON \
 array of the ids that may be archived, and nothing else. Keep what is needed for the goals and todos, and what is \
@@ -67,14 +71,14 @@ pub(crate) fn rolling(
     let chosen = match question(run, context, stage, CHOOSE, listing) {
         Ok(answer) => compact::chosen(history, &answer),
         Err(failure) => {
-            run.out.diagnostic(&failure.to_string());
+            run.out.diagnostic(&failure::words(&failure).0);
             Vec::new()
         }
     };
     let chosen = if chosen.is_empty() { compact::oldest(history, stage.config.drop_percent) } else { chosen };
-    let summary = question(run, context, stage, MERGE, compact::transcript(history, &chosen))?;
+    let summary = remembered(run, context, stage, MERGE, (history, &chosen))?;
     let staged = compact::stage(history, chosen, &summary);
-    staged.map(Some).map_err(|error| uncompacted(&error))
+    staged.map(Some).map_err(|error| unusable(&error))
 }
 
 /// `-z`: all of it but what is pinned. Says what came of it.
@@ -99,11 +103,8 @@ pub(crate) fn full(
         return Err(forbidden(run, &blocked));
     }
     let instructions = prompt_file(run, Prompt::Compaction, SUMMARISE)?;
-    let told = format!("Please summarize this conversation:\n\n{}", compact::transcript(history, &free));
-    let summary = question(run, context, stage, &instructions, told)?;
-    let staged = compact::stage(history, free, &summary).map_err(|error| {
-        uncompacted(&error).hint("some free models give no summary: `--model NAME` asks another")
-    })?;
+    let summary = remembered(run, context, stage, &instructions, (history, &free))?;
+    let staged = compact::stage(history, free, &summary).map_err(|error| unusable(&error))?;
     let gone = staged.archived().len();
     let (_, record) = history.compact(staged).map_err(|refused| uncompacted(&refused))?;
     context.record(&record, &stage.config.username, &stage.reached.model)?;
@@ -124,6 +125,28 @@ pub(crate) fn continuation(run: &Run) -> Result<String, Failure> {
 /// How many messages are in the window.
 pub(crate) fn messages(context: &Context) -> usize {
     crate::commands::messages(context.window())
+}
+
+/// What the model remembers of these exchanges: all at once if it can read them at once, else part by part, each with the
+/// summary of those before it.
+fn remembered(
+    run: &mut Run,
+    context: &Context,
+    stage: &Stage,
+    instructions: &str,
+    (history, ids): (&History, &[ExchangeId]),
+) -> Result<String, Failure> {
+    let window = usize::try_from(stage.config.window).unwrap_or(usize::MAX).saturating_mul(4);
+    let mut summary = history.summary().to_owned();
+    for portion in compact::portions(history, ids, window / PORTION) {
+        let told = compact::resumed(&summary, &portion);
+        let told = format!("Please summarize this conversation:\n\n{told}");
+        summary = question(run, context, stage, instructions, told)?;
+        if summary.trim().is_empty() {
+            return Err(unusable(&Unusable::Empty));
+        }
+    }
+    Ok(summary)
 }
 
 fn question(
@@ -150,13 +173,22 @@ fn question(
     if let Some(usage) = &reply.done.usage {
         account(run, context.name(), &stage.reached.model, usage);
     }
-    Ok(reply.text())
+    compact::answer(&reply).map_err(|error| unusable(&error))
 }
 
 fn forbidden(run: &Run, blocked: &Blocked) -> Failure {
     match run.cancel.is_cancelled() {
         true => failure::interrupted(),
         false => Failure::new(format!("the conversation was not compacted: {}", blocked.message)),
+    }
+}
+
+/// The model's fault: nothing has changed, and it may be asked again.
+fn unusable(error: &Unusable) -> Failure {
+    let failure = uncompacted(error).exit_with(Exit::Provider);
+    match error {
+        Unusable::Unfinished(_) => failure.hint("raise `api.max_tokens`; nothing was lost"),
+        _ => failure.hint("some models give no summary: `--model NAME` asks another; nothing was lost"),
     }
 }
 

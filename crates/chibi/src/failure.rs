@@ -32,6 +32,12 @@ impl From<NameError> for Failure {
     }
 }
 
+/// What a failure says, and its hint, for those who say it in a form of their own.
+pub(crate) fn words(failure: &Failure) -> (String, Option<String>) {
+    let told: serde_json::Value = serde_json::from_str(&failure.to_json()).unwrap_or_default();
+    (told["error"].as_str().unwrap_or_default().to_owned(), told["hint"].as_str().map(str::to_owned))
+}
+
 pub(crate) fn of_provider(error: &ResolveError) -> Failure {
     let failure = Failure::new("cannot tell whom to ask").because(error);
     match error {

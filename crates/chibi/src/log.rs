@@ -15,6 +15,15 @@ pub(crate) enum Detail {
     Full,
 }
 
+/// Whether there is anything of it to be read.
+pub(crate) fn is_shown(entry: &Entry, detail: Detail) -> bool {
+    match entry.kind {
+        EntryKind::Message | EntryKind::ToolCall | EntryKind::ToolResult => true,
+        EntryKind::Compaction => detail == Detail::Full,
+        _ => false,
+    }
+}
+
 /// Which of the entries `-g N` means: the last N, the first for a negative N, all for 0.
 pub(crate) fn chosen(entries: &[Entry], count: i64) -> &[Entry] {
     let many = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX).min(entries.len());

@@ -63,6 +63,11 @@ impl Markdown {
         out
     }
 
+    /// Drops the rest. Whether anything was shown before it.
+    pub fn forget(&mut self) -> bool {
+        std::mem::replace(self, Markdown::new(self.look)).shown
+    }
+
     fn take(&mut self, line: &str, out: &mut String) {
         let bare = line.trim();
         if let Some(fence) = &self.fence {
@@ -195,6 +200,17 @@ mod tests {
         assert_eq!(markdown.push("** ten"), "One two three four five six\n");
         assert_eq!(markdown.push("\n\nnext"), "seven eight nine ten\n");
         assert_eq!(markdown.finish(), "\nnext\n");
+    }
+
+    #[test]
+    fn what_is_forgotten_is_never_shown() {
+        let mut markdown = Markdown::new(PLAIN);
+        assert_eq!(markdown.push("not shown"), "");
+        assert!(!markdown.forget());
+        assert_eq!(markdown.push("```\ncode\nmore"), "    code\n");
+        assert!(markdown.forget());
+        assert_eq!(markdown.push("*new*\n\n"), "new\n");
+        assert_eq!(markdown.finish(), "");
     }
 
     #[test]

@@ -3,9 +3,11 @@
 
 use std::io::{self, Write};
 
+use kit::invocation::Terminal;
 use kit::{Exit, Failure, Form, Invocation, Page, text};
 
 use crate::context::{ChibiHome, Entry, EntryKind};
+use crate::failure;
 use crate::markdown::{Look, Markdown};
 
 pub(crate) struct Output {
@@ -15,7 +17,7 @@ pub(crate) struct Output {
     verbose: bool,
     /// Only a terminal has one.
     markdown: Option<Markdown>,
-    terminal: bool,
+    terminal: Terminal,
     /// What time it is, and fresh ids.
     home: ChibiHome,
     /// Where the model's words stand.
@@ -40,14 +42,14 @@ impl Output {
     /// Takes the streams of the invocation.
     pub(crate) fn of(invocation: &mut Invocation, home: ChibiHome) -> Output {
         let page = Page::of(invocation);
-        let terminal = invocation.terminal.stdout;
+        let terminal = invocation.terminal;
         let look = Look { width: page.width.unwrap_or(WIDTH), colour: page.colour };
         Output {
             stdout: std::mem::replace(&mut invocation.stdout, Box::new(io::sink())),
             stderr: std::mem::replace(&mut invocation.stderr, Box::new(io::sink())),
             form: Form::Text,
             verbose: false,
-            markdown: terminal.then(|| Markdown::new(look)),
+            markdown: terminal.stdout.then(|| Markdown::new(look)),
             terminal,
             home,
             speech: Speech::Silent,
@@ -69,7 +71,7 @@ impl Output {
         if self.is_json() {
             return self.json(&self.entry("result", words));
         }
-        let words = if self.terminal { text::plain_lines(words) } else { words.to_owned() };
+        let words = if self.terminal.stdout { text::plain_lines(words) } else { words.to_owned() };
         self.write(&words);
         if !words.ends_with('\n') {
             self.write("\n");
@@ -141,9 +143,19 @@ impl Output {
         self.speech = Speech::Silent;
     }
 
-    /// Whether something of an answer was shown that is not over.
-    pub(crate) fn is_speaking(&self) -> bool {
-        self.speech != Speech::Silent
+    /// What was said since the last pause does not count. Whether somebody may have seen some of it.
+    pub(crate) fn retract(&mut self) -> bool {
+        let seen = match &mut self.markdown {
+            Some(markdown) => markdown.forget(),
+            None => self.speech != Speech::Silent,
+        };
+        self.pause();
+        seen
+    }
+
+    /// Whether everybody who reads the model's words also reads what is said about them.
+    pub(crate) fn can_retract(&self) -> bool {
+        self.is_json() || self.terminal.stdout && self.terminal.stderr
     }
 
     /// What happens, for those who want to know.
@@ -187,10 +199,9 @@ impl Output {
         match result {
             Ok(exit) => exit,
             Err(failure) if self.is_json() && failure.exit() != Exit::Done => {
-                let told: serde_json::Value = serde_json::from_str(&failure.to_json()).unwrap_or_default();
-                let words = told["error"].as_str().unwrap_or_default();
-                let mut entry = self.entry("error", words).with("exit", &failure.exit().code());
-                if let Some(hint) = told["hint"].as_str() {
+                let (words, hint) = failure::words(&failure);
+                let mut entry = self.entry("error", &words).with("exit", &failure.exit().code());
+                if let Some(hint) = hint {
                     entry = entry.with("hint", &hint);
                 }
                 self.json_to_stderr(&entry);
@@ -206,7 +217,7 @@ impl Output {
             return self.json_to_stderr(&entry);
         }
         // Talk in the middle of the model's line would look like a part of it.
-        if self.terminal && self.speech == Speech::Within {
+        if self.terminal.stdout && self.speech == Speech::Within {
             self.pause();
         }
         let shown = format!("{}\n", text::plain_lines(shown));

@@ -41,6 +41,8 @@ pub(crate) struct Run {
     heedful: bool,
     plugins: Option<Plugins>,
     servers: Option<Servers>,
+    /// What is wrong with plugins and servers and was not said yet.
+    troubles: Vec<String>,
     offset: OnceCell<i64>,
 }
 
@@ -71,6 +73,7 @@ impl Run {
             heedful: false,
             plugins: None,
             servers: None,
+            troubles: Vec::new(),
             offset: OnceCell::new(),
         }
     }
@@ -122,6 +125,13 @@ impl Run {
         }
     }
 
+    /// Says what is wrong with plugins and servers, once. Who only looks at something does not need to know.
+    pub(crate) fn warn_of_tools(&mut self) {
+        for trouble in self.troubles.drain(..) {
+            self.out.warn(&trouble);
+        }
+    }
+
     /// From now on an interrupt ends what runs, and not us. A second time changes nothing.
     pub(crate) fn heed_interrupts(&mut self) {
         if !std::mem::replace(&mut self.heedful, true) {
@@ -142,8 +152,9 @@ impl Run {
     pub(crate) fn load_plugins(&mut self) -> Result<(), Failure> {
         let layers = self.layers(&self.current.clone())?;
         let plugins = Plugins::load(crate::ground::of(self, &layers)).attached();
-        for warning in plugins.warnings() {
-            self.out.warn(&warning.to_string());
+        self.troubles.extend(plugins.warnings().iter().map(ToString::to_string));
+        if self.ways.verbose {
+            self.warn_of_tools();
         }
         self.plugins = Some(plugins);
         Ok(())
@@ -158,9 +169,7 @@ impl Run {
         let theirs = |name: &str| plugins.as_ref().is_some_and(|plugins| plugins.has_tool(name));
         let taken = |name: &str| tools::is_built_in(name) || theirs(name);
         let servers = Servers::load(crate::ground::of(self, layers), crate::ground::servers(layers), taken);
-        for warning in servers.warnings() {
-            self.out.warn(&warning.to_string());
-        }
+        self.troubles.extend(servers.warnings().iter().map(ToString::to_string));
         self.servers.insert(servers).clone()
     }
 

@@ -93,7 +93,8 @@ fn acknowledge(run: &mut Run, context: &mut Context, stage: &Stage, prompt: Stri
     let mut host = Host::new(run, context, stage)?.quiet();
     let end = drive(&mut host, stage, history, prompt)?.end;
     if let Some(failure) = failure::of_end(&end) {
-        run.out.warn(&format!("the model did not say where we stand: {failure}"));
+        let (words, _) = failure::words(&failure);
+        run.out.warn(&format!("the model did not say where we stand: {words}"));
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ mod again;
 mod crash;
 #[path = "context/cuts.rs"]
 mod cuts;
+#[path = "context/damage.rs"]
+mod damage;
 #[path = "context/desk.rs"]
 mod desk;
 #[path = "context/finding.rs"]

@@ -151,6 +151,8 @@ pub(crate) enum Expr {
     Unknown,
     Name(Sym),
     Member(ExprId, Sym),
+    /// A member that is looked up by a name of which only the beginning is written.
+    Begun(ExprId, Sym),
     Call(ExprId),
     /// An object of the type: made, cast or declared.
     Instance(ExprId),
@@ -266,6 +268,9 @@ pub(crate) enum SiteKind {
     Tell,
     Show,
     Contain,
+    /// Asked whether it is true, and whether it is equal to something.
+    Test,
+    Equal,
 }
 
 /// The facts of a file. A file that is no program (see [`parse::parse`]) has none.

@@ -1,22 +1,26 @@
 //! The files of a project, side by side: who is which module, and who defines which name. A snapshot: questions are
 //! asked of one that does not change, and an edit makes another that shares all that stayed the same.
 
+mod aliases;
 mod changes;
 mod index;
 mod manifest;
 mod modules;
+mod path;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::facts::{DefId, Facts};
 use crate::language::Language;
 
+use aliases::Configurations;
 pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
-pub(crate) use manifest::Kind;
+pub(crate) use manifest::{Kind, Scripts};
 pub use manifest::{Manifest, Said};
-pub(crate) use modules::{Modules, Target, declared_package, python_name, split};
+pub(crate) use modules::{Modules, Target, declared_package, python_name, rust_name};
+pub(crate) use path::split;
 
 pub(crate) fn family(language: Language) -> Family {
     Family::of(language)
@@ -53,7 +57,7 @@ pub struct Files {
     /// Build files by path.
     manifests: Arc<BTreeMap<Arc<str>, Arc<Manifest>>>,
     /// Every path that ever was, with its number.
-    paths: std::collections::HashMap<Arc<str>, FileId>,
+    paths: HashMap<Arc<str>, FileId>,
 }
 
 impl Files {
@@ -108,6 +112,10 @@ impl Files {
         let mut next = Self { manifests: Arc::new(manifests), ..self.clone() };
         next.settle();
         Some(next)
+    }
+
+    fn configurations<'m>(&'m self, packages: &'m HashMap<Box<str>, Box<str>>) -> Configurations<'m> {
+        Configurations { manifests: &self.manifests, packages }
     }
 
     pub(crate) fn manifests(&self) -> impl Iterator<Item = (&str, &Manifest)> {

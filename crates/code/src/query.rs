@@ -17,7 +17,7 @@ pub mod semantic;
 pub mod structure;
 pub mod tree;
 
-pub use budget::{Answer, Cut, Page, fit};
+pub use budget::{Answer, Cut, Page, counted, fit};
 pub use find::{Missing, find};
 
 use crate::language::Language;

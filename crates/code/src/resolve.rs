@@ -3,6 +3,7 @@
 
 mod call;
 mod infer;
+mod leads;
 mod lookup;
 mod member;
 mod modules;
@@ -11,6 +12,7 @@ mod read;
 mod stand_in;
 mod trail;
 mod typed;
+mod unwritten;
 mod value;
 mod words;
 mod wrap;
@@ -26,6 +28,7 @@ use crate::quick::{Quick, QuickMap};
 
 use trail::{Trail, View};
 
+pub(crate) use leads::leads;
 pub(crate) use trail::Reads;
 pub(crate) use value::Value;
 

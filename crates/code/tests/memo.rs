@@ -308,6 +308,41 @@ fn a_crate_goes_by_the_name_in_its_manifest() {
 }
 
 #[test]
+fn a_configuration_takes_over_what_it_does_not_say_from_those_it_extends() {
+    let main = "import { price } from \"@shop/prices\";\n\nexport function main() {\n  price();\n}\n";
+    let paths = "\"compilerOptions\": {\"paths\": {\"@shop/*\": [\"../../shop/*\"]}}";
+    let here = "{\"compilerOptions\": {\"paths\": {\"@shop/*\": [\"${configDir}/own/*\"]}}}";
+    let own = "{\"extends\": \"./base\", \"compilerOptions\": {\"baseUrl\": \"../../own\", \"paths\": {\"@shop/*\": [\"*\"]}}}";
+    let shared = format!("{{{paths}}}");
+    let circle = format!("{{\"extends\": [\"../../web/tsconfig.json\", \"./missing\"], {paths}}}");
+    for (extends, base, text, target) in [
+        ("../shared/ts/tsconfig.base", "shared/ts/tsconfig.base.json", shared.as_str(), "shop/prices.ts"),
+        ("../shared/ts", "shared/ts/tsconfig.json", &shared, "shop/prices.ts"),
+        ("@acme/tsconfig/base.json", "libs/tsconfig/base.json", &shared, "shop/prices.ts"),
+        ("@acme/tsconfig", "libs/tsconfig/tsconfig.json", &circle, "shop/prices.ts"),
+        ("other", "node_modules/other/tsconfig.json", &shared, "shop/prices.ts"),
+        ("other", "node_modules/other/tsconfig.json", here, "web/own/prices.ts"),
+        ("../a/b/tsconfig.json", "a/b/tsconfig.json", own, "own/prices.ts"),
+    ] {
+        let (before, after) = explained(
+            vec![
+                file("web/main.ts", main),
+                file("shop/prices.ts", "export function price() {}\n"),
+                file("own/prices.ts", "export function price() {}\n"),
+                file("web/own/prices.ts", "export function price() {}\n"),
+            ],
+            vec![
+                manifest("web/tsconfig.json", &format!("{{\"extends\": \"{extends}\"}}")),
+                manifest(base, text),
+                manifest("libs/tsconfig/package.json", "{\"name\": \"@acme/tsconfig\"}"),
+            ],
+        );
+        assert_eq!(before, "");
+        assert!(after.contains(&format!("4 -> {target}:price")), "{extends}: {after}");
+    }
+}
+
+#[test]
 fn scripts_find_each_other_by_alias_and_by_package() {
     let (before, after) = explained(
         vec![

@@ -163,6 +163,59 @@ fn importers_are_found_by_module_and_by_file() {
 }
 
 #[test]
+fn a_module_is_meant_by_every_name_that_its_language_has_for_it() {
+    let snapshot = project(&[
+        ("kitchen/src/lib.rs", "pub mod tools;\n"),
+        ("kitchen/src/tools.rs", "pub fn stir() {}\n"),
+        ("cook/src/main.rs", "use kitchen::tools::stir;\n"),
+        ("app/main.go", "package main\n\nimport \"example.com/x/app/store\"\n"),
+        ("app/store/store.go", "package store\n"),
+        ("app/store/store_test.go", "package store\n"),
+        ("Data/Store.php", "<?php\nnamespace Shop\\Data;\nclass Store {}\n"),
+        ("Cart.php", "<?php\nuse Shop\\Data\\Store;\n"),
+    ]);
+    let found = |module: &str| {
+        let answer = imports::importers(&snapshot, module, &Part::default());
+        answer
+            .importers
+            .into_iter()
+            .map(|one| format!("{}:{}", one.file, one.import.line))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found("kitchen::tools"), ["cook/src/main.rs:1", "kitchen/src/lib.rs:1"]);
+    assert_eq!(found("crate::tools"), found("kitchen::tools"));
+    assert_eq!(found("./kitchen/src/tools.rs"), found("kitchen::tools"));
+    assert_eq!(found("kitch::tools"), Vec::<String>::new());
+    assert_eq!(found("app/store"), ["app/main.go:3"]);
+    assert_eq!(found("app/store/store.go"), ["app/main.go:3"]);
+    assert_eq!(found("app/store/store_test.go"), Vec::<String>::new());
+    for name in ["Shop\\Data", "Shop\\Data\\Store", "Data/Store.php"] {
+        assert_eq!(found(name), ["Cart.php:2"], "{name}");
+    }
+}
+
+#[test]
+fn where_nobody_imports_a_module_the_reason_or_a_near_name_is_said() {
+    let snapshot = project(&[
+        ("a.py", "import collections.abc\n"),
+        ("shop/Cart.java", "package shop;\nclass Cart {}\n"),
+        ("shop/Main.java", "package shop;\nclass Main { Cart cart; }\n"),
+    ]);
+    let nobody = |module: &str| imports::importers(&snapshot, module, &Part::default()).nobody(&snapshot);
+    let near = vec!["collections.abc".to_owned()];
+    assert_eq!(
+        nobody("collection.abc"),
+        ("nothing imports collection.abc; near is collections.abc".into(), near)
+    );
+    let (words, _) = nobody("shop/Cart.java");
+    assert_eq!(
+        words,
+        "nothing imports shop/Cart.java; files of one package use each other without an import"
+    );
+    assert_eq!(nobody("zzz").0, "nothing imports zzz");
+}
+
+#[test]
 fn imports_keep_dots_aliases_and_stars() {
     let source = "import a.b as c\nfrom . import x as y\nfrom ..p import (r, s as t)\nfrom z import *\n";
     let facts = extract(Language::Python, "a.py", source.as_bytes()).expect("facts");
@@ -284,6 +337,14 @@ proptest! {
         let all = tree::tree("root", files);
         prop_assert_eq!(pages(&all, tokens), 200);
     }
+}
+
+#[test]
+fn one_of_a_thing_is_told_as_one() {
+    let counted = |number| code::query::counted(number, "file");
+    assert_eq!([0, 1, 2, 2000].map(counted), ["0 files", "1 file", "2 files", "2,000 files"]);
+    let snapshot = project(&[("a.py", "def one():\n    two()\n\ndef two(x):\n    x.three()\n")]);
+    assert!(calls::calls(&snapshot, &Part::default()).text().ends_with("1 edge, 1 call unresolved\n"));
 }
 
 #[test]

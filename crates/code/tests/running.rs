@@ -163,3 +163,137 @@ def soft(key): TABLE.get(key)()
     let text = format!("{many}TABLE = {{{table}}}\ndef go(key): TABLE[key]()\n");
     assert_eq!(used_by("go", &text), names(&[]));
 }
+
+#[test]
+fn an_object_is_set_up_by_what_its_class_has_from_a_parent() {
+    let text = "
+class Node:
+    def __init__(self):
+        pass
+
+class Leaf(Node):
+    pass
+
+class Own(Node):
+    def __init__(self):
+        pass
+
+@dataclass
+class Point:
+    x: int
+    def __post_init__(self):
+        pass
+
+class Maker:
+    def again(self):
+        return self.__class__(), type(self)()
+    @classmethod
+    def new(cls):
+        return cls()
+
+def make():
+    Leaf()
+    Own()
+    Point(1)
+";
+    assert_eq!(
+        used_by("make", text),
+        names(&["Leaf", "Node.__init__", "Own", "Point", "Point.__post_init__"])
+    );
+    assert_eq!(used_by("Maker.again", text), names(&["Maker"]));
+    assert_eq!(used_by("Maker.new", text), names(&["Maker"]));
+}
+
+const VISITOR: &str = "
+class Visitor:
+    def visit(self, node):
+        found = self.visitor(node)
+        return found(node)
+    def visitor(self, node) -> Optional[Callable]:
+        return getattr(self, f'visit_{node.kind}', None)
+    def read(self, name):
+        return getattr(self, 'get_' + name)()
+    def get_name(self):
+        pass
+    def run(self):
+        getattr(self, 'visit_all')()
+    def visit_all(self):
+        pass
+
+class Printer(Visitor):
+    def visit_leaf(self, node):
+        pass
+    def other_leaf(self, node):
+        pass
+
+class Unrelated:
+    def visit_leaf(self, node):
+        pass
+";
+
+#[test]
+fn a_method_looked_up_by_a_name_that_is_put_together_is_one_of_those_that_begin_so() {
+    assert_eq!(used_by("Visitor.visit", VISITOR), names(&["Printer.visit_leaf", "Visitor.visitor"]));
+    assert_eq!(used_by("Visitor.run", VISITOR), names(&["Visitor.visit_all"]));
+}
+
+#[test]
+fn a_beginning_that_every_class_has_is_no_more_than_a_possibility() {
+    assert_eq!(used_by("Visitor.read", VISITOR), names(&[]));
+}
+
+#[test]
+fn a_method_that_comes_later_is_found_by_the_beginning_of_its_name() {
+    let mut memo = Memo::default();
+    let facts = |text: &str| extract(Language::Python, "a.py", text.as_bytes()).map(Arc::new);
+    let later = "from a import Visitor\nclass Late(Visitor):\n    def NAME(self, node):\n        pass\n";
+    memo.update(vec![(Arc::from("a.py"), facts(VISITOR))]);
+    let mut seen = Vec::new();
+    for name in ["visit_late", "other_late", "visit_last"] {
+        memo.update(vec![(Arc::from("b.py"), facts(&later.replace("NAME", name)))]);
+        let snapshot = memo.snapshot();
+        let edges = calls::calls(&snapshot, &Part::default()).edges;
+        let to = edges.iter().map(calls::Link::call).filter(|call| call.to_file == "b.py");
+        seen.push(to.map(|call| call.to_func.into_owned()).collect::<Vec<_>>());
+    }
+    assert_eq!(seen, [vec!["Late.visit_late".to_owned()], vec![], vec!["Late.visit_last".to_owned()]]);
+}
+
+#[test]
+fn what_is_asked_whether_it_is_true_or_equal_answers_itself() {
+    let text = "
+class Flag:
+    def __bool__(self):
+        return True
+    def __eq__(self, other):
+        return True
+
+class Bag:
+    def __len__(self):
+        return 0
+
+class Proxy:
+    own = 1
+    def __getattr__(self, name):
+        return name
+
+def ask(flag: Flag, bag: Bag):
+    if not flag:
+        pass
+    while bag:
+        pass
+
+def compare(flag: Flag, bag: Bag):
+    return flag == bag
+
+def read(proxy: Proxy):
+    return proxy.other
+
+def read_own(proxy: Proxy):
+    return proxy.own
+";
+    assert_eq!(used_by("ask", text), names(&["Flag.__bool__", "Bag.__len__"]));
+    assert_eq!(used_by("compare", text), names(&["Flag.__eq__"]));
+    assert_eq!(used_by("read", text), names(&["Proxy.__getattr__"]));
+    assert_eq!(used_by("read_own", text), names(&[]));
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use kit::text;
-use llm::Block;
+use llm::{Block, Reply, StopKind};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -29,6 +29,13 @@ pub enum Unusable {
     Nothing,
     #[error("the model gave no summary")]
     Empty,
+    /// The provider's word for it. What was said until then is half of a summary, or none.
+    #[error("the model did not finish its answer ({0})")]
+    Unfinished(String),
+    #[error("the model refused ({0})")]
+    Declined(String),
+    #[error("the model called `{0}` instead of answering")]
+    Called(String),
     /// Then it would save nothing.
     #[error("the summary has {summary} bytes, and what it replaces {replaced}")]
     TooLong { summary: usize, replaced: usize },
@@ -74,28 +81,46 @@ pub fn chosen(history: &History, answer: &str) -> Vec<ExchangeId> {
 /// These exchanges as a text to be summed up, with the summary so far before them: who said what, which tools ran and how
 /// they ended; long texts by their beginning and end.
 pub fn transcript(history: &History, ids: &[ExchangeId]) -> String {
+    resumed(history.summary(), &portions(history, ids, usize::MAX).concat())
+}
+
+/// The same in texts of about `most` bytes at the most, for a model that cannot read all of it at once. Each is to be summed up
+/// [`resumed`] after the one before it.
+pub fn portions(history: &History, ids: &[ExchangeId], most: usize) -> Vec<String> {
     let ids: BTreeSet<&ExchangeId> = ids.iter().collect();
-    let mut out = String::new();
-    if !history.summary().is_empty() {
-        let _ = writeln!(out, "[SUMMARY SO FAR]: {}\n", history.summary());
-    }
+    let mut portions: Vec<String> = Vec::new();
     for exchange in history.exchanges().iter().filter(|exchange| ids.contains(exchange.id())) {
-        let mut line = |who: &str, words: &str| {
-            let _ = writeln!(out, "[{who}]: {}\n", text::clip(words, EXCERPT, ""));
-        };
-        line("USER", exchange.prompt());
-        for step in exchange.steps() {
-            match step {
-                Step::Said(blocks) => spoken(blocks, &mut line),
-                Step::Note(words) => line("NOTE", words),
-                Step::Round(round) => {
-                    spoken(round.said(), &mut line);
-                    round.results().iter().for_each(|returned| line("TOOL RESULT", &returned.result.content));
-                }
-            }
+        let told = text::clip(&told(exchange), most, "");
+        match portions.last_mut() {
+            Some(last) if last.len().saturating_add(told.len()) <= most => last.push_str(&told),
+            _ => portions.push(told),
         }
     }
-    out
+    portions
+}
+
+/// A text to be summed up, with the summary of what was before it.
+pub fn resumed(summary: &str, text: &str) -> String {
+    match summary.is_empty() {
+        true => text.to_owned(),
+        false => format!("[SUMMARY SO FAR]: {summary}\n\n{text}"),
+    }
+}
+
+/// What a model answered, if that is all of its answer and nothing but an answer.
+pub fn answer(reply: &Reply) -> Result<String, Unusable> {
+    let stop = &reply.done.stop;
+    match stop.kind {
+        StopKind::Refusal => return Err(Unusable::Declined(stop.literal.clone())),
+        StopKind::MaxTokens | StopKind::ContextFull | StopKind::PauseTurn | StopKind::Compaction => {
+            return Err(Unusable::Unfinished(stop.literal.clone()));
+        }
+        StopKind::EndTurn | StopKind::ToolUse | StopKind::StopSequence | StopKind::Unknown => {}
+    }
+    match reply.blocks.iter().find_map(Block::as_call) {
+        Some(call) => Err(Unusable::Called(call.name.clone())),
+        None => Ok(reply.text()),
+    }
 }
 
 /// Checks a summary of these exchanges.
@@ -152,6 +177,25 @@ pub(crate) fn archivable(history: &History, ids: &[ExchangeId]) -> Result<(), Re
 
 fn is_free(exchange: &Exchange) -> bool {
     !exchange.is_pinned() && !exchange.is_open()
+}
+
+fn told(exchange: &Exchange) -> String {
+    let mut out = String::new();
+    let mut line = |who: &str, words: &str| {
+        let _ = writeln!(out, "[{who}]: {}\n", text::clip(words, EXCERPT, ""));
+    };
+    line("USER", exchange.prompt());
+    for step in exchange.steps() {
+        match step {
+            Step::Said(blocks) => spoken(blocks, &mut line),
+            Step::Note(words) => line("NOTE", words),
+            Step::Round(round) => {
+                spoken(round.said(), &mut line);
+                round.results().iter().for_each(|returned| line("TOOL RESULT", &returned.result.content));
+            }
+        }
+    }
+    out
 }
 
 fn spoken(blocks: &[Block], line: &mut impl FnMut(&str, &str)) {

@@ -13,7 +13,7 @@ use crate::check;
 use crate::history::{ExchangeId, History, Record};
 use crate::tools::{Output, Task};
 use crate::turn::{
-    self, Departure, Effect, Entry, Event, Finale, Finished, Gate, Passed, Permit, Say, Settings, Turn,
+    self, Departure, Effect, Entry, Event, Finale, Finished, Gate, Passed, Permit, Say, Settings, Turn, Words,
 };
 
 use incoming::{Heard, Incoming};
@@ -47,6 +47,11 @@ pub trait Host {
     fn append(&mut self, record: &Record) -> Result<(), Self::Error>;
 
     fn say(&mut self, say: Say);
+
+    /// Whether a reply that breaks off can be asked for again although the first words of it were shown.
+    fn words(&self) -> Words {
+        Words::Retractable
+    }
 
     /// Milliseconds since 1970.
     fn now_ms(&self) -> i64;
@@ -262,7 +267,7 @@ impl<H: Host> Driver<'_, H> {
                     let now_ms = self.host.now_ms();
                     // The milliseconds of the moment differ between clients as well as any number.
                     let jitter = now_ms.rem_euclid(1000) as f64 / 1000.0;
-                    return Event::Failed { error, now_ms, jitter };
+                    return Event::Failed { error, words: self.host.words(), now_ms, jitter };
                 }
             }
         }

@@ -20,7 +20,7 @@ use crate::window::{self, Fitted, Limits};
 
 pub use budget::{Budget, End, Limit, Spent};
 pub use gate::{Departure, Entry, Finale, Gate, Passed, Permit};
-pub use say::{Say, Warning};
+pub use say::{Say, Warning, Words};
 
 use listen::Listening;
 use work::Work;
@@ -51,6 +51,7 @@ pub enum Event {
     /// The request failed. `now_ms` is the time since 1970; `jitter` any number from 0 to 1.
     Failed {
         error: llm::Error,
+        words: Words,
         now_ms: i64,
         jitter: f64,
     },
@@ -201,7 +202,7 @@ impl Turn {
             Event::Passed(passed) => self.passed(passed, out),
             Event::Stream(event) => self.heard(event, out),
             Event::Failed { error: llm::Error::Cancelled, .. } => self.halt(End::Interrupted, out),
-            Event::Failed { error, now_ms, jitter } => self.failed(error, now_ms, jitter, out),
+            Event::Failed { error, words, now_ms, jitter } => self.failed(error, words, now_ms, jitter, out),
             Event::Unsendable(fault) => self.unsent("its request was not valid", End::Invalid(fault), out),
             Event::Withheld(why) => self.unsent(&why.clone(), End::Blocked(why), out),
             Event::Waited => {
@@ -289,11 +290,13 @@ impl Turn {
     /// `failed` attempts came before this one.
     fn send(&mut self, failed: u32, out: &mut Vec<Effect>) {
         self.phase = Phase::Listening(Listening::after(failed));
+        self.spent.requests += 1;
         out.push(Effect::Request);
     }
 
     fn unsent(&mut self, why: &str, end: End, out: &mut Vec<Effect>) {
         if matches!(self.phase, Phase::Listening(_)) {
+            self.spent.requests -= 1;
             self.give_up(why, out);
             self.over(end, out);
         }

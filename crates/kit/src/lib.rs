@@ -1,4 +1,5 @@
-//! What every tool carries. On std and rustix alone, so that the smallest binary can afford all of it.
+//! What every tool carries. On std and rustix alone, so that the smallest binary can afford all of it; only [`usage`]
+//! needs a parser.
 //!
 //! Nothing here knows a tool, a protocol or a file format; nothing here prints, exits or reads the
 //! environment, except [`Invocation::from_process`], which reads it once for everybody.
@@ -16,6 +17,7 @@ pub mod process;
 pub mod savings;
 pub mod text;
 pub mod tour;
+#[cfg(feature = "clap")]
 pub mod usage;
 
 pub use exit::Exit;

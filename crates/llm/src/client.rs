@@ -125,10 +125,21 @@ impl Inner {
     /// Nothing that a provider says back may show the key.
     fn discreet(&self, error: Error) -> Error {
         match (error, &self.provider.key) {
-            (Error::Provider(complaint), Some(key)) => {
-                Error::Provider(Box::new(complaint.without(key.expose())))
+            (Error::Provider(complaint), key) => {
+                Error::Provider(Box::new(complaint.fit_to_be_seen(key.as_ref())))
             }
+            (Error::Malformed(what), Some(key)) => Error::Malformed(key.taken_out_of(&what)),
             (error, _) => error,
+        }
+    }
+
+    /// What is odd about an answer may be quoted from it. Its words are the model's, and stay as they are.
+    fn discreet_notes(&self, events: &mut [Event]) {
+        let Some(key) = &self.provider.key else { return };
+        for event in events {
+            if let Event::Note(Note::BadFrame(what) | Note::UnknownStop(what)) = event {
+                *what = key.taken_out_of(what);
+            }
         }
     }
 }
@@ -174,9 +185,8 @@ impl Work {
         let idle = self.inner.connections.idle();
         let mut answer = http::post(agent, &self.inner.provider, endpoint, &self.written.body, idle)?;
         let decoder = self.decoder(self.inner.provider.wire);
-        stream::pump(&mut answer, decoder, &self.sender, |error| {
-            within_the_answer(error, endpoint.host(), idle)
-        })?;
+        let tell = |events| self.tell(events);
+        stream::pump(&mut answer, decoder, tell, |error| within_the_answer(error, endpoint.host(), idle))?;
         // The end of the body, so that the connection can be used again. Whatever comes instead changes nothing.
         let _ = answer.read(&mut [0]);
         Ok(())
@@ -192,7 +202,16 @@ impl Work {
             script.next(self.turn)?
         };
         let decoder = self.decoder(turn.wire);
-        stream::pump(&mut turn.bytes.as_slice(), decoder, &self.sender, |_| Error::Dropped)
+        stream::pump(&mut turn.bytes.as_slice(), decoder, |events| self.tell(events), |_| Error::Dropped)
+    }
+
+    /// Fails if nobody listens any more.
+    fn tell(&self, mut events: Vec<Event>) -> Result<(), Error> {
+        self.inner.discreet_notes(&mut events);
+        match events.is_empty() {
+            true => Ok(()),
+            false => self.sender.send(Ok(events)).map_err(|_| Error::Cancelled),
+        }
     }
 
     fn decoder(&self, wire: Wire) -> Decoder {

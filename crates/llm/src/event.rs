@@ -110,4 +110,19 @@ impl Usage {
             .saturating_add(self.cache_write)
             .saturating_add(self.output)
     }
+
+    /// What is not known of either is not known to be nothing.
+    pub fn add(&mut self, more: &Usage) {
+        self.input = self.input.saturating_add(more.input);
+        self.cache_read = self.cache_read.saturating_add(more.cache_read);
+        self.cache_write = self.cache_write.saturating_add(more.cache_write);
+        self.output = self.output.saturating_add(more.output);
+        if let Some(thinking) = more.thinking {
+            self.thinking = Some(self.thinking.unwrap_or(0).saturating_add(thinking));
+        }
+        if let Some(cost) = more.cost {
+            let so_far = self.cost.unwrap_or_default().nanodollars;
+            self.cost = Some(Cost { nanodollars: so_far.saturating_add(cost.nanodollars) });
+        }
+    }
 }

@@ -36,6 +36,11 @@ impl Key {
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
+
+    /// What somebody said, without the key.
+    pub(crate) fn taken_out_of(&self, words: &str) -> String {
+        words.replace(&self.0, "[key]")
+    }
 }
 
 impl fmt::Debug for Key {

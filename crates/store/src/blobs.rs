@@ -155,7 +155,7 @@ impl Blobs {
                 Ok(())
             })
         })?;
-        sweep(&self.root.join("tmp"), UNFINISHED.as_ref());
+        sweep(&self.root.join("tmp"));
         Ok(removed)
     }
 

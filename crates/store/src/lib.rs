@@ -16,3 +16,4 @@ mod temporary;
 pub use durability::Durability;
 pub use fault::FileError;
 pub use replace::{ReplaceError, replace};
+pub use temporary::sweep;

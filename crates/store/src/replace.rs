@@ -3,7 +3,7 @@
 //!
 //! The new bytes go to a temporary file in the same directory, which then takes the name. Any failure on the way
 //! (a full disk, a directory that we may not write) leaves the old file byte for byte and removes the temporary;
-//! what a killed process leaves behind goes with the next replace of the same file. What else survives is the
+//! what a killed process leaves behind goes with the next replace in the same directory. What else survives is the
 //! caller's choice of [`Durability`].
 //!
 //! *Kept:* the mode, and owner and group where we may give them. *Not kept:* hard links (the other names keep the
@@ -59,7 +59,7 @@ pub fn replace(path: &Path, bytes: &[u8], durability: Durability) -> Result<(), 
         return Err(not_a_file());
     }
     let folder = folder_of(&target);
-    sweep(folder, name);
+    sweep(folder);
     write_beside(folder, name, bytes, old.as_ref(), durability)
         .and_then(|temporary| temporary.rename(&target))
         .at("replace", &target)?;

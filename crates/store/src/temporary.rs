@@ -13,10 +13,13 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rustix::process::geteuid;
 
 const SUFFIX: &str = ".replacing";
-/// A dot, the target's name, a dot, 16 hex digits and the suffix must fit the 255 bytes of a file name.
-const LONGEST_STEM: usize = 255 - 2 - 16 - SUFFIX.len();
+/// Hex digits that nobody can guess.
+const DIGITS: usize = 16;
+/// A dot, the target's name, a dot, the digits and the suffix must fit the 255 bytes of a file name.
+const LONGEST_STEM: usize = 255 - 2 - DIGITS - SUFFIX.len();
 
 /// An unfinished file, 0600, removed when dropped.
 #[derive(Debug)]
@@ -31,7 +34,7 @@ impl Temporary {
     pub(crate) fn create(folder: &Path, target: &OsStr) -> io::Result<Temporary> {
         loop {
             let mut name = stem(target);
-            name.push(format!("{:016x}{SUFFIX}", RandomState::new().hash_one(std::process::id())));
+            name.push(format!("{:0DIGITS$x}{SUFFIX}", RandomState::new().hash_one(std::process::id())));
             let path = folder.join(name);
             let created = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
             let file = match created {
@@ -63,17 +66,13 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes what killed writers left in `folder` on their way to `target`. What cannot be read or removed stays:
-/// tidying is never a reason to fail.
-pub(crate) fn sweep(folder: &Path, target: &OsStr) {
-    let stem = stem(target);
+/// Removes what killed writers left in `folder`, whatever they were replacing. What cannot be read or removed stays, and
+/// what somebody else owns: tidying is never a reason to fail.
+pub fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let ours = name.len() == stem.len() + 16 + SUFFIX.len()
-            && name.as_bytes().starts_with(stem.as_bytes())
-            && name.as_bytes().ends_with(SUFFIX.as_bytes());
-        if ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        let ours = || entry.metadata().is_ok_and(|found| found.is_file() && may_be_ours(found.uid()));
+        if is_temporary(entry.file_name().as_bytes()) && ours() {
             let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
             let Ok(file) = OpenOptions::new().read(true).custom_flags(flags).open(entry.path()) else {
                 continue;
@@ -84,6 +83,20 @@ pub(crate) fn sweep(folder: &Path, target: &OsStr) {
             }
         }
     }
+}
+
+/// Root gives what it replaces to whom it belonged.
+fn may_be_ours(owner: u32) -> bool {
+    geteuid().is_root() || owner == geteuid().as_raw()
+}
+
+/// `.NAME.0123456789abcdef.replacing`, as [`Temporary::create`] names them.
+fn is_temporary(name: &[u8]) -> bool {
+    let stem = name.strip_suffix(SUFFIX.as_bytes()).and_then(|rest| rest.split_last_chunk::<DIGITS>());
+    stem.is_some_and(|(stem, digits)| {
+        let hex = digits.iter().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        hex && stem.len() > 2 && stem.starts_with(b".") && stem.ends_with(b".")
+    })
 }
 
 fn stem(target: &OsStr) -> OsString {

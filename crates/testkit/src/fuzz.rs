@@ -20,7 +20,7 @@ const INTERESTING: [&[u8]; 24] = [
 
 /// Runs `target` over every file in `corpus` (a directory below the tested crate) and over `count` inputs made from
 /// them; the same ones in every run. With `SCRIMP_SOAK_SECONDS` it goes on with other ones until that time has
-/// passed. On a panic it leaves the input in `target/fuzz/NAME-HASH` and says so, with the seed.
+/// passed, and says how many they were. On a panic it leaves the input in `target/fuzz/NAME-HASH` and says so, with the seed.
 #[track_caller]
 pub fn fuzz(name: &str, corpus: impl AsRef<Path>, count: usize, target: impl Fn(&[u8])) {
     let soak = std::env::var("SCRIMP_SOAK_SECONDS").ok();
@@ -42,8 +42,12 @@ fn campaign(name: &str, corpus: &Path, count: usize, soak: Option<Duration>, tar
     (0..count as u64).for_each(|step| series(first.wrapping_add(step)));
     let (start, now) = (Instant::now(), SystemTime::now().duration_since(UNIX_EPOCH));
     let later = now.expect("the clock is past 1970").as_nanos() as u64;
-    let soak = soak.unwrap_or_default();
-    (0..).take_while(|_| start.elapsed() < soak).for_each(|step| series(later.wrapping_add(step)));
+    let Some(soak) = soak else { return };
+    let soaked = (0..).take_while(|_| start.elapsed() < soak).map(|step| series(later.wrapping_add(step)));
+    #[allow(clippy::print_stderr, reason = "a figure for whoever soaks")]
+    {
+        eprintln!("{name}: {} inputs in {} s, and none failed", soaked.count(), soak.as_secs());
+    }
 }
 
 #[track_caller]

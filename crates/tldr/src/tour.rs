@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use code::query::counted;
 use kit::Failure;
-use kit::text::thousands;
 use kit::tour::{Sight, Stage};
 use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, Request};
@@ -35,10 +35,10 @@ pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
         return Ok(Sight { title: "Code".into(), lines });
     }
     let mut lines = vec![format!(
-        "{} files, {} definitions, {} calls indexed in {:.1} s",
-        thousands(files.len() as u64),
-        thousands(functions as u64),
-        thousands(edges.len() as u64),
+        "{}, {}, {} indexed in {:.1} s",
+        counted(files.len(), "file"),
+        counted(functions, "definition"),
+        counted(edges.len(), "call"),
         began.elapsed().as_secs_f64()
     )];
     lines.extend(who_calls(&edges));

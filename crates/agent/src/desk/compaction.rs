@@ -2,7 +2,7 @@
 //! fails because of it.
 
 use conversation::compact::{self, Staged};
-use conversation::turn::Turn;
+use conversation::turn::{Spent, Turn};
 use conversation::{ExchangeId, History, Record};
 use kit::text;
 use llm::{Message, StopKind};
@@ -37,6 +37,11 @@ impl Desk {
         }
     }
 
+    /// What summaries took since this was asked last.
+    pub(crate) fn take_summaries(&mut self) -> Spent {
+        std::mem::take(&mut self.summaries)
+    }
+
     /// Asks the model to sum up these exchanges.
     pub(crate) fn summarise(&mut self, history: &History, ids: Vec<ExchangeId>) -> Result<Staged, String> {
         self.voice.note(&format!("summing up {} …", exchanges(ids.len())));
@@ -46,9 +51,10 @@ impl Desk {
             self.asks.request(vec![Message::User(format!("{SUMMARISE}\n\n{material}"))], Vec::new());
         request.options.max_tokens = Some(WORDS);
         request.cache = llm::Cache::Off;
+        self.summaries.requests += 1;
         let reply = self.client.start(&request, &self.cancel).reply().map_err(|error| error.to_string())?;
         if let Some(usage) = reply.done.usage {
-            self.summaries.push(usage);
+            self.summaries.usage.add(&usage);
             self.purse.pay(&usage);
             self.keep.append(&Record::Usage(usage)).map_err(|error| error.to_string())?;
         }

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Durability, replace};
 
+use super::writer::Order;
+
 /// Where the project of a conversation is noted.
 pub(super) const PROJECT: &str = "project";
 
@@ -34,8 +36,8 @@ impl Begun {
 
     /// Notes the first prompt, and says whether it stands there. It survives our death, not that of the machine: then
     /// nobody was asked, either.
-    pub(super) fn note(&mut self, folder: &Path, record: &Record) -> bool {
-        let Record::Prompt { id, text } = record else { return false };
+    pub(super) fn note(&mut self, folder: &Path, order: &Order) -> bool {
+        let Order::Record { record: Record::Prompt { id, text }, .. } = order else { return false };
         self.prompt = Some((id.clone(), text.clone()));
         let bytes = serde_json::to_vec(self).unwrap_or_default();
         replace(&file(folder, &self.name), &bytes, Durability::Cached).is_ok()

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-use chibi::context::{Context, ContextError, ContextName};
+use chibi::context::{Context, ContextError, ContextName, Entry};
 use conversation::Record;
 
 use super::begun;
@@ -27,9 +27,23 @@ pub(super) enum Patience {
     Later,
 }
 
-struct Order {
-    record: Record,
-    model: String,
+/// What is to be written.
+pub(super) enum Order {
+    Record {
+        record: Record,
+        model: String,
+    },
+    /// What belongs to no history.
+    Aside(Vec<Entry>),
+}
+
+impl Order {
+    pub(super) fn carry_out(self, context: &mut Context) -> Result<(), ContextError> {
+        match self {
+            Order::Record { record, model } => context.record(&record, "user", &model),
+            Order::Aside(entries) => context.append(entries),
+        }
+    }
 }
 
 impl Writer {
@@ -48,8 +62,8 @@ impl Writer {
                 // Nothing can be written, and whoever writes hears why, and then that we are gone.
                 Err(error) => return drop(answers.send(Err(error))),
             };
-            for Order { record, model } in incoming {
-                let written = context.record(&record, "user", &model);
+            for order in incoming {
+                let written = order.carry_out(&mut context);
                 if written.is_ok() {
                     begun::forget(&notes, &name);
                 }
@@ -64,13 +78,7 @@ impl Writer {
     }
 
     /// Gives back what failed, also of what was to be written later.
-    pub(super) fn write(
-        &mut self,
-        record: &Record,
-        model: &str,
-        patience: Patience,
-    ) -> Result<(), ContextError> {
-        let order = Order { record: record.clone(), model: model.to_owned() };
+    pub(super) fn write(&mut self, order: Order, patience: Patience) -> Result<(), ContextError> {
         match self.orders.as_ref().is_some_and(|orders| orders.send(order).is_ok()) {
             true => self.pending += 1,
             false => {

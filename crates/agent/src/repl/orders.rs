@@ -1,5 +1,7 @@
 //! What is typed with a slash. Each order is declared once: help and completion come from the table.
 
+use std::path::{Path, PathBuf};
+
 use kit::{Failure, text};
 
 use crate::commands::contexts;
@@ -123,6 +125,7 @@ fn model(session: &mut Session, rest: &str) -> Result<After, Failure> {
     if !rest.is_empty() {
         rest.clone_into(&mut session.desk.asks.model);
         session.desk.keep.set_model(rest);
+        session.desk.brief_helpers();
     }
     let model = text::plain(&session.desk.asks.model);
     session.desk.voice.talk(&format!("  {model}\n"));
@@ -148,19 +151,16 @@ fn undo(session: &mut Session, count: usize) -> Result<After, Failure> {
         lines.push_str(&format!("  taken back: {}\n", text::head(&text::plain(&prompt), 100)));
     }
     let project = session.desk.gate.hooks.project.clone();
-    let shown = |path: &std::path::Path| crate::project::name(path.strip_prefix(&project).unwrap_or(path));
-    for path in &files.restored {
-        lines.push_str(&format!("  restored    {}\n", shown(path)));
-    }
-    for (path, why) in &files.not {
-        lines.push_str(&format!("  NOT         {}: {}\n", shown(path), text::plain(why)));
-    }
+    let shown = |path: &Path| crate::project::name(path.strip_prefix(&project).unwrap_or(path));
+    lines.push_str(&listed("restored   ", files.restored.iter().map(|path| shown(path))));
+    let reason = |(path, why): &(PathBuf, String)| format!("{}: {}", shown(path), text::plain(why));
+    lines.push_str(&listed("NOT        ", files.not.iter().map(reason)));
     if files.unknown > 0 {
         lines.push_str(&format!("  NOT         what {} did\n", cut_off(files.unknown)));
     }
     if files.commands {
         lines.push_str(
-            "  what commands did outside of the project's files, to modes, links and folders stays done\n",
+            "  what commands did outside of the project, and to files that git ignores, stays done\n",
         );
     }
     if let Some(aside) = &files.aside {
@@ -168,6 +168,17 @@ fn undo(session: &mut Session, count: usize) -> Result<After, Failure> {
     }
     session.desk.voice.talk(&lines);
     Ok(After::Stay)
+}
+
+/// A line for each, up to what fits a screen.
+fn listed(what: &str, all: impl ExactSizeIterator<Item = String>) -> String {
+    const MOST: usize = 20;
+    let more = all.len().saturating_sub(MOST);
+    let mut lines: String = all.take(MOST).map(|line| format!("  {what} {line}\n")).collect();
+    if more > 0 {
+        lines.push_str(&format!("  {what} … and {} more\n", text::thousands(more as u64)));
+    }
+    lines
 }
 
 fn cut_off(commands: usize) -> String {
@@ -180,6 +191,15 @@ fn cut_off(commands: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_list_has_an_end_that_says_how_long_it_is() {
+        let names = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
+        let of = |count: usize| listed("NOT", names(count).into_iter());
+        assert_eq!((of(0).as_str(), of(2).as_str()), ("", "  NOT 0\n  NOT 1\n"));
+        assert_eq!(of(20).lines().count(), 20);
+        assert!(of(1221).ends_with("  NOT 19\n  NOT … and 1,201 more\n"), "{}", of(1221));
+    }
 
     #[test]
     fn a_slash_is_an_order_and_a_path_is_not() {

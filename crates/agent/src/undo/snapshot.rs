@@ -1,7 +1,7 @@
 //! The files of a project that git would not ignore, kept so that a command's changes can be found and taken back.
 //! Looks at every file's stamp, reads only those whose stamp is new.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,7 @@ use store::blobs::{Blobs, Digest};
 
 use super::State;
 use super::pack::Pack;
+use super::shape::{Mode, Shape};
 
 /// What is kept at most.
 #[derive(Debug, Clone, Copy)]
@@ -43,6 +44,8 @@ const UNSEEN: &str = "it was ignored, or not looked at, before the command";
 pub(super) struct Snapshot {
     root: PathBuf,
     files: HashMap<PathBuf, Kept>,
+    /// All else that is there.
+    shapes: HashMap<PathBuf, Shape>,
     /// What they are.
     pack: Pack,
     /// Of the files that are kept, as they are now.
@@ -69,6 +72,21 @@ enum Belated {
     Leave,
 }
 
+/// What a command did, as before and after, by path.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    pub(super) files: Vec<(PathBuf, State, State)>,
+    /// To what is no file, and to modes.
+    pub(super) shapes: Vec<(PathBuf, Shape, Shape)>,
+}
+
+/// Whether what is there now and was not seen before was made since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Appearing {
+    Made,
+    Unknown,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kept {
     stamp: Stamp,
@@ -87,6 +105,7 @@ impl Snapshot {
         Snapshot {
             root: root.to_owned(),
             files: HashMap::new(),
+            shapes: HashMap::new(),
             pack: Pack::new(folder),
             bytes: 0,
             looked: Looked::default(),
@@ -114,8 +133,14 @@ impl Snapshot {
         let settled_before = since_1970(SystemTime::now()) - RACY.as_nanos() as i128;
         let until = Instant::now() + self.limits.patience;
         let mut count = 0;
-        for path in walk(&self.root).take(self.limits.files) {
+        self.shapes.clear();
+        for (path, is_file) in walk(&self.root).take(self.limits.files) {
             count += 1;
+            if !is_file {
+                let shape = Shape::at(&path);
+                self.shapes.insert(path, shape);
+                continue;
+            }
             let Some(stamp) = Stamp::of(&path) else { continue };
             let known = before.remove(&path).filter(|known| known.stamp == stamp);
             let enough =
@@ -141,10 +166,11 @@ impl Snapshot {
         };
     }
 
-    /// What changed since the last look, as before and after; the new state is the one to compare with next. What files
-    /// were is moved to `blobs`.
-    pub(super) fn changes(&mut self, blobs: &Blobs) -> Vec<(PathBuf, State, State)> {
+    /// What changed since the last look; the new state is the one to compare with next. What files were is moved to
+    /// `blobs`.
+    pub(super) fn changes(&mut self, blobs: &Blobs) -> Changes {
         let (before, looked) = (self.files.clone(), self.looked.clone());
+        let shapes_before = self.shapes.clone();
         // What was changed comes first: there is time for the rest before the next command.
         self.look(&Cancel::default(), Belated::Leave);
         let (mut changes, mut appeared) = (Vec::new(), Vec::new());
@@ -173,7 +199,31 @@ impl Snapshot {
             }
         }
         changes.sort_by(|one, other| one.0.cmp(&other.0));
-        changes
+        let appear = if looked.complete && same_rules { Appearing::Made } else { Appearing::Unknown };
+        Changes { files: changes, shapes: self.reshaped(&before, &shapes_before, appear) }
+    }
+
+    fn reshaped(
+        &self,
+        files: &HashMap<PathBuf, Kept>,
+        shapes: &HashMap<PathBuf, Shape>,
+        appearing: Appearing,
+    ) -> Vec<(PathBuf, Shape, Shape)> {
+        let chmodded =
+            |path: &&PathBuf| files.get(*path).is_some_and(|was| was.mode != self.files[*path].mode);
+        let paths: BTreeSet<&PathBuf> =
+            shapes.keys().chain(self.shapes.keys()).chain(self.files.keys().filter(chmodded)).collect();
+        let change = |path: &PathBuf| {
+            let was = shape(path, files, shapes);
+            let then = match shape(path, &self.files, &self.shapes) {
+                // It may only be ignored now.
+                Shape::Absent => Shape::at(path),
+                then => then,
+            };
+            let told = was != then && (was != Shape::Absent || appearing == Appearing::Made);
+            told.then(|| (path.clone(), was, then))
+        };
+        paths.into_iter().filter_map(change).collect()
     }
 
     fn keep(&mut self, path: &Path, stamp: &Stamp) -> Result<Digest, &'static str> {
@@ -221,6 +271,11 @@ impl Kept {
     }
 }
 
+fn shape(path: &Path, files: &HashMap<PathBuf, Kept>, shapes: &HashMap<PathBuf, Shape>) -> Shape {
+    let file = || files.get(path).map(|kept| Shape::File(Mode::of(kept.mode)));
+    shapes.get(path).cloned().or_else(file).unwrap_or(Shape::Absent)
+}
+
 /// The files that say what is ignored, as they are.
 fn rules(files: &HashMap<PathBuf, Kept>) -> BTreeMap<&Path, &Result<Digest, &'static str>> {
     let is_rules =
@@ -233,13 +288,16 @@ fn since_1970(time: SystemTime) -> i128 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos() as i128
 }
 
-/// Regular files only: nothing else has content to keep.
-fn walk(root: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+/// Everything below, and whether it is a regular file: nothing else has content to keep.
+fn walk(root: &Path) -> impl Iterator<Item = (PathBuf, bool)> + use<> {
     let mut walk = WalkBuilder::new(root);
     walk.hidden(false).require_git(false).follow_links(false);
     walk.filter_entry(|entry| entry.file_name() != ".git");
-    let files = walk.build().flatten().filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
-    files.map(ignore::DirEntry::into_path)
+    let below = walk.build().flatten().filter(|entry| entry.depth() > 0);
+    below.map(|entry| {
+        let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+        (entry.into_path(), is_file)
+    })
 }
 
 #[cfg(test)]
@@ -279,7 +337,7 @@ mod tests {
                 State::File { .. } => "kept".to_owned(),
                 State::Absent => "was not there".to_owned(),
             };
-            self.snapshot.changes(&self.blobs).into_iter().map(before).collect()
+            self.snapshot.changes(&self.blobs).files.into_iter().map(before).collect()
         }
     }
 

@@ -164,46 +164,6 @@ fn a_reply_without_words_or_without_its_calls_ends_the_turn_and_the_next_is_vali
 }
 
 #[test]
-fn a_helper_has_a_budget_of_its_own() {
-    let rounds = (0..25).map(|round| calls("read_file", &json!({"path": format!("f{round}")})));
-    let task = calls("task", &json!({"prompt": "look at everything"}));
-    let rig = Rig::new([task].into_iter().chain(rounds).chain([says("It did not finish.")]));
-    let output = rig.run(&["send a helper"]).ok();
-    assert_eq!(output.stdout, "It did not finish.\n");
-    let requests = rig.requests();
-    let [(told, true)] = &results(requests.last().unwrap())[..] else { panic!("{requests:?}") };
-    assert!(told.starts_with("The helper was stopped: ") && told.contains("25 rounds"), "{told}");
-}
-
-#[test]
-fn what_a_helper_did_stands_in_the_transcript() {
-    let rig = Rig::new([
-        calls("task", &json!({"prompt": "make it"})),
-        calls("list_files", &json!({})),
-        calls("bash", &json!({"command": "echo hi > made"})),
-        calls("edit_file", &json!({"path": "b", "old_str": "", "new_str": "x"})),
-        says("Made."),
-        says("Done."),
-    ]);
-    let _ = rig.run(&["--permission", "all", "go"]).ok();
-    let told = results(rig.requests().last().unwrap()).remove(0).0;
-    assert_eq!(told, "Made.\n\n[the helper did: bash echo hi > made; edit_file b]");
-}
-
-#[test]
-fn what_a_helper_used_is_counted() {
-    let rig = Rig::new([
-        stream(turn().call("task", &json!({"prompt": "look"})).usage(100, 10)),
-        stream(turn().say("Nothing.").usage(20_000, 2000)),
-        stream(turn().say("Nothing there.").usage(300, 30)),
-    ]);
-    let output = rig.run(&["--json", "go"]).ok();
-    let end: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
-    assert_eq!((&end["requests"], &end["usage"]["input"]), (&json!(3), &json!(20_400)), "{end}");
-    assert_eq!(rig.requests().len(), 3);
-}
-
-#[test]
 fn a_model_that_repeats_itself_is_told_so() {
     let same = || calls("list_files", &json!({"path": "."}));
     let rig = Rig::new([same(), same(), same(), says("Oh.")]);

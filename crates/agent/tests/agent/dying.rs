@@ -65,13 +65,27 @@ fn state(rig: &Rig) -> [Option<String>; 5] {
         .map(|name| std::fs::read_to_string(rig.project().join(name)).ok())
 }
 
+/// What is noted of what was done to files.
+fn journal(rig: &Rig) -> String {
+    let folder = rig.home.data().join("scrimp/agent/undo");
+    let files = std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let journals = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    journals.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
 /// Whether the command was running when the agent died.
 fn cut_off(rig: &Rig) -> bool {
-    let folder = rig.home.data().join("scrimp/agent/undo");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let journals = files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-    let text: String = journals.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let text = journal(rig);
     text.contains("\"began\"") && !text.contains("\"ended\"")
+}
+
+fn has_begun_to_edit(rig: &Rig) -> bool {
+    journal(rig).lines().any(|line| line.contains("/a.txt\"") && line.contains("\"edit\""))
+}
+
+fn names(rig: &Rig) -> Vec<String> {
+    let entries = std::fs::read_dir(rig.project()).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
 /// What a reader may find at any moment.
@@ -111,11 +125,16 @@ fn sweep(seed: u64, second: Second) -> String {
     let report = Crash::new(seed).points(25).run(child, |_| {
         let rig = current.take().unwrap();
         whole(&rig);
+        // What a death in the middle of the write leaves, once it has begun.
+        if has_begun_to_edit(&rig) {
+            rig.home.write("p/.a.txt.0123456789abcdef.replacing", "o");
+        }
         let Some(mut terminal) = go_on(&rig) else {
             assert_eq!(rig.home.read("p/a.txt"), VERSIONS[0], "what was done without a word of it");
             unmade += 1;
             return;
         };
+        assert!(!names(&rig).iter().any(|name| name.ends_with(".replacing")), "{:?}", names(&rig));
         if second == Second::WhileUndoing {
             // As soon as it has begun: somewhere in the middle of it, or after it.
             let before = state(&rig);
@@ -136,6 +155,8 @@ fn sweep(seed: u64, second: Second) -> String {
         assert!(cut_off || state(&rig)[2..] == [Some("mine\n".to_owned()), None, None], "{screen}");
         const CUT_OFF: &str = "NOT         what a command that was cut off by our own end did";
         assert!(screen.contains(NONE) || cut_off == screen.contains(CUT_OFF), "{screen}");
+        let not = screen.lines().filter(|line| line.contains("NOT  ") && !line.contains(CUT_OFF)).count();
+        assert!(cut_off || not == 0, "{screen}");
         order(&terminal, "and now?");
         terminal.wait_for("As if nothing had been.", PATIENCE);
         drop(terminal);

@@ -8,6 +8,7 @@
 mod asking;
 mod dying;
 mod failing;
+mod helping;
 mod hooking;
 mod knowing;
 mod looking;

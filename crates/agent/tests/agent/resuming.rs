@@ -70,6 +70,8 @@ fn a_conversation_that_somebody_works_with_is_not_taken_from_them() {
     assert!(until(PATIENCE, || rig.server.requests().len() == 2));
     let output = rig.run(&["-c", "third"]);
     assert_eq!(output.code, 5, "{}", output.transcript());
+    let holder = format!("process {} (agent)", child.id());
+    assert!(output.stderr.contains(&holder), "{}", output.stderr);
     child.kill().unwrap();
     child.wait().unwrap();
     drop(rig.server.finish());

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::model::{Reply, Wire, turn};
 use testkit::{PATIENCE, until};
 
@@ -140,4 +140,21 @@ fn while_a_helper_works() {
         config: "",
         reached: |rig| requests(rig, 2),
     });
+}
+
+#[test]
+fn requests_that_were_sent_are_counted_though_nothing_came_back() {
+    let task = || calls("task", &json!({"prompt": "look"}));
+    for (replies, sent) in [(vec![], 1), (vec![calls("list_files", &json!({}))], 2), (vec![task()], 2)] {
+        let rig = Rig::new(replies.into_iter().chain([says("never").delay_before(NEVER)]));
+        let said = File::create(rig.home.path().join("said")).unwrap();
+        let mut command = rig.command(&["--json", "go"]);
+        let mut child = command.stdin(Stdio::null()).stdout(said).stderr(Stdio::null()).spawn().unwrap();
+        assert!(until(PATIENCE, || requests(&rig, sent)), "{}", rig.home.read("said"));
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        assert!(until(PATIENCE, || child.try_wait().unwrap().is_some()));
+        let end: Value = serde_json::from_str(rig.home.read("said").lines().last().unwrap()).unwrap();
+        assert_eq!((&end["reason"], &end["requests"]), (&json!("interrupted"), &json!(sent)), "{end}");
+        drop(rig.server.finish());
+    }
 }

@@ -235,3 +235,21 @@ fn judge(file: &str, old: &str, new: &str, planned: Result<&str, &String>) {
         Ok(after) => assert_eq!(after, format!("{mark}{}", rest.replacen(old, new, 1))),
     }
 }
+
+#[test]
+fn what_a_killed_edit_left_in_a_folder_goes_with_the_next_one_there() {
+    let mut shop = Shop::new();
+    shop.write("d/a", "one");
+    shop.write("d/b", "one");
+    let dead = shop.write("d/.b.0123456789abcdef.replacing", "tw");
+    let living = shop.write("d/.c.0123456789abcdef.replacing", "tw");
+    let elsewhere = shop.write(".d.0123456789abcdef.replacing", "tw");
+    let writer = fs::File::open(&living).unwrap();
+    writer.lock().unwrap();
+    shop.ok("edit_file", edit("d/a", "one", "two"));
+    assert_eq!((dead.exists(), living.exists(), elsewhere.exists()), (false, true, true));
+    drop(writer);
+    // As when the conversation goes on.
+    shop.workshop.undo().unwrap().sweep().unwrap();
+    assert_eq!((living.exists(), elsewhere.exists()), (false, true), "only where it has edited");
+}

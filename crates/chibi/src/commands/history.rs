@@ -65,14 +65,14 @@ pub(super) fn log(run: &mut Run, name: Option<&str>, count: i64) -> Result<(), F
     if name == run.current && !run.home.exists(&name) {
         return Ok(());
     }
-    let window = run.reader(&name)?.window()?;
-    let chosen = log::chosen(&window, count);
+    let mut window = run.reader(&name)?.window()?;
     if run.out.is_json() {
-        chosen.iter().for_each(|entry| run.out.entry_line(entry));
+        log::chosen(&window, count).iter().for_each(|entry| run.out.entry_line(entry));
         return Ok(());
     }
     let detail = if run.ways.verbose { Detail::Full } else { Detail::Short };
-    let shown = log::shown(chosen, detail);
+    window.retain(|entry| log::is_shown(entry, detail));
+    let shown = log::shown(log::chosen(&window, count), detail);
     if !shown.is_empty() {
         run.out.result(&shown);
     }

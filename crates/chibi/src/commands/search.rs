@@ -3,6 +3,7 @@
 use kit::{Failure, text};
 
 use crate::context::{ContextName, Entry, Query};
+use crate::failure;
 use crate::moment::Moment;
 use crate::run::Run;
 
@@ -23,7 +24,10 @@ pub(super) fn search(run: &mut Run, words: &str) -> Result<(), Failure> {
             Ok(hits) => found.extend(hits.into_iter().map(|entry| (name.clone(), entry))),
             Err(failure) if run.chosen => return Err(failure),
             // One that cannot be read hides no other.
-            Err(failure) => run.out.warn(&format!("`{}` was not searched: {failure}", name.as_str())),
+            Err(failure) => {
+                let (why, _) = failure::words(&failure);
+                run.out.warn(&format!("`{}` was not searched: {why}", name.as_str()));
+            }
         }
     }
     // Each context gave its newest; of entries of the same second, the order within a context stays.

@@ -44,9 +44,11 @@ fn own(run: &mut Run, tool: BuiltIn, arguments: &Map<String, Value>) -> Result<O
 
 fn theirs(run: &mut Run, name: &str, arguments: &Map<String, Value>) -> Result<Option<Output>, Failure> {
     run.heed_interrupts();
+    run.warn_of_tools();
     let Some(plugins) = run.plugins().filter(|plugins| plugins.has_tool(name)).cloned() else {
         let layers = run.layers(&run.current.clone())?;
         let servers = run.servers(&layers);
+        run.warn_of_tools();
         return Ok(servers.has_tool(name).then(|| servers.call(name, arguments, &run.cancel)));
     };
     let context = run.current.clone();

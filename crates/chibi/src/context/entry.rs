@@ -82,6 +82,16 @@ impl Entry {
         self
     }
 
+    /// For the log alone: no model is ever shown it.
+    #[must_use]
+    pub fn aside(self) -> Entry {
+        self.with("aside", &true)
+    }
+
+    pub(super) fn is_aside(&self) -> bool {
+        self.metadata.get("aside") == Some(true)
+    }
+
     /// The seed tells a reply by its receiver, `user`. A prompt to a context of that name says otherwise in `role`.
     pub fn speaker(&self) -> Speaker {
         let role = self.metadata.get::<String>("role").or_else(|| self.other.get("role"));

@@ -11,7 +11,7 @@ use kit::invocation::Clock;
 use store::lock::{self, Lock, LockError};
 use store::{Durability, replace};
 
-use super::{ContextError, ContextName};
+use super::{ChibiHome, ContextError, ContextName};
 
 const KERNEL: &str = ".kernel.lock";
 const HEARTBEAT: &str = ".lock";
@@ -58,18 +58,19 @@ impl Hold {
         folder: &Path,
         name: &ContextName,
         wait: Wait,
-        clock: &Clock,
+        home: &ChibiHome,
     ) -> Result<Hold, ContextError> {
         let patience = match wait {
             Wait::No => Duration::ZERO,
             Wait::Until(patience) => patience,
         };
-        let lock = lock::acquire(&folder.join(KERNEL), "chibi", patience).map_err(|error| match error {
-            LockError::Held { holder, .. } => ContextError::Locked { name: name.clone(), holder },
-            other => other.into(),
-        })?;
+        let lock =
+            lock::acquire(&folder.join(KERNEL), home.program(), patience).map_err(|error| match error {
+                LockError::Held { holder, .. } => ContextError::Locked { name: name.clone(), holder },
+                other => other.into(),
+            })?;
         let heartbeat = folder.join(HEARTBEAT);
-        beat(&heartbeat, clock);
+        beat(&heartbeat, home.clock());
         Ok(Hold { beat: None, heartbeat, _lock: lock })
     }
 
@@ -122,10 +123,13 @@ mod tests {
 
     use testkit::{Home, PATIENCE, until};
 
+    use super::super::Ids;
     use super::*;
 
     fn take(home: &Home, wait: Wait) -> Result<Hold, ContextError> {
-        Hold::take(home.path(), &ContextName::default(), wait, &Clock::from_fn(|| 12_345_678))
+        let clock = Clock::from_fn(|| 12_345_678);
+        let chibi = ChibiHome::new(home.path(), clock, Ids::random()).used_by("somebody");
+        Hold::take(home.path(), &ContextName::default(), wait, &chibi)
     }
 
     #[test]
@@ -139,6 +143,7 @@ mod tests {
         assert!(
             matches!(&error, ContextError::Locked { holder, .. } if holder.pid == Some(std::process::id()))
         );
+        assert!(error.to_string().contains("(somebody)"), "{error}");
         assert!(error.hint().unwrap().contains("--wait"));
         drop(held);
         assert_eq!(status(home.path()).unwrap(), Status::Free);
@@ -172,7 +177,8 @@ mod tests {
             let time = time.clone();
             Clock::from_fn(move || time.load(Ordering::SeqCst))
         };
-        let mut held = Hold::take(home.path(), &ContextName::default(), Wait::No, &clock).unwrap();
+        let chibi = ChibiHome::new(home.path(), clock.clone(), Ids::random());
+        let mut held = Hold::take(home.path(), &ContextName::default(), Wait::No, &chibi).unwrap();
         held.keep_beating(Duration::ZERO, clock);
         time.store(77_000, Ordering::SeqCst);
         assert!(until(PATIENCE, || home.read(".lock") == "77"));

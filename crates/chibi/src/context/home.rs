@@ -23,6 +23,8 @@ pub struct ChibiHome {
     root: PathBuf,
     clock: Clock,
     ids: Ids,
+    /// Who works here, for whoever finds a context locked.
+    program: &'static str,
 }
 
 /// Where ids come from.
@@ -43,7 +45,17 @@ pub enum Prompt {
 impl ChibiHome {
     /// Nothing is looked at or made.
     pub fn new(root: impl Into<PathBuf>, clock: Clock, ids: Ids) -> ChibiHome {
-        ChibiHome { root: root.into(), clock, ids }
+        ChibiHome { root: root.into(), clock, ids, program: "chibi" }
+    }
+
+    /// For another program that keeps its conversations here.
+    #[must_use]
+    pub fn used_by(self, program: &'static str) -> ChibiHome {
+        ChibiHome { program, ..self }
+    }
+
+    pub(super) fn program(&self) -> &'static str {
+        self.program
     }
 
     pub fn root(&self) -> &Path {

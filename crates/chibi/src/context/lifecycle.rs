@@ -46,7 +46,7 @@ impl ChibiHome {
     /// The new name must be free. What the context cost goes with it.
     pub fn rename(&self, old: &ContextName, new: &ContextName, wait: Wait) -> Result<(), ContextError> {
         let (from, to) = (self.existing(old)?, self.context(new));
-        let _hold = Hold::take(&from, old, wait, self.clock())?;
+        let _hold = Hold::take(&from, old, wait, self)?;
         let _lock = self.lock("renames a context")?;
         if to.exists() {
             return Err(ContextError::Exists(new.clone()));
@@ -63,7 +63,7 @@ impl ChibiHome {
     /// Removes a context for ever. If it was the current one, the previous takes its place, or `default`.
     pub fn destroy(&self, name: &ContextName, wait: Wait) -> Result<(), ContextError> {
         let folder = self.existing(name)?;
-        let hold = Hold::take(&folder, name, wait, self.clock())?;
+        let hold = Hold::take(&folder, name, wait, self)?;
         self.destroy_held(name, hold)
     }
 

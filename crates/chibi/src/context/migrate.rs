@@ -10,6 +10,9 @@ use super::fault::{At, found, read};
 use super::home::make_dir;
 use super::{ContextError, Document, Entry, EntryKind, Reader, documents};
 
+const TRANSCRIPT: &str = "transcript.jsonl";
+const WINDOW: &str = "context.json";
+
 /// What the new files must still get.
 #[derive(Debug, Default)]
 pub(super) struct Migrated {
@@ -49,6 +52,11 @@ impl Migrated {
     }
 }
 
+/// Whether there is anything to take over.
+pub(super) fn is_due(reader: &Reader) -> bool {
+    [TRANSCRIPT, WINDOW].iter().any(|file| reader.folder().join(file).is_file())
+}
+
 /// Whoever calls holds the context.
 pub(super) fn files(reader: &Reader) -> Result<Migrated, ContextError> {
     let mut migrated = Migrated::default();
@@ -58,7 +66,7 @@ pub(super) fn files(reader: &Reader) -> Result<Migrated, ContextError> {
 }
 
 fn transcript(reader: &Reader, migrated: &mut Migrated) -> Result<(), ContextError> {
-    let old = reader.folder().join("transcript.jsonl");
+    let old = reader.folder().join(TRANSCRIPT);
     if !old.is_file() {
         return Ok(());
     }
@@ -74,7 +82,7 @@ fn transcript(reader: &Reader, migrated: &mut Migrated) -> Result<(), ContextErr
 }
 
 fn whole(reader: &Reader, migrated: &mut Migrated) -> Result<(), ContextError> {
-    let old = reader.folder().join("context.json");
+    let old = reader.folder().join(WINDOW);
     let Some(bytes) = found(read(&old)).at("read", &old)? else { return Ok(()) };
     let Ok(whole) = serde_json::from_slice::<Whole>(&bytes) else {
         return set_aside(&old, migrated, "it cannot be read");

@@ -322,7 +322,7 @@ impl Context {
 fn hold(home: &ChibiHome, reader: &Reader, wait: Wait) -> Result<Hold, ContextError> {
     loop {
         lifecycle::ensure(home, reader.name())?;
-        match Hold::take(reader.folder(), reader.name(), wait, home.clock()) {
+        match Hold::take(reader.folder(), reader.name(), wait, home) {
             Err(ContextError::Lock(LockError::File(error))) if error.kind() == ErrorKind::NotFound => {}
             other => return other,
         }

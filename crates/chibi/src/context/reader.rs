@@ -1,5 +1,5 @@
 //! Looking at a context without holding it: whoever works with it now is not disturbed, and nothing is written but what
-//! makes the next search faster.
+//! makes the next search faster. What older versions left is taken over first.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use super::fault::{At, found, read};
 use super::home::read_text;
 use super::transcript::Transcript;
 use super::{
-    ChibiHome, ContextError, ContextName, Document, Entry, EntryId, Filters, Meta, Query, Status, hold, meta,
-    window,
+    ChibiHome, Context, ContextError, ContextName, Document, Entry, EntryId, Filters, Meta, Query, Status,
+    Wait, hold, meta, migrate, window,
 };
 
 #[derive(Debug, Clone)]
@@ -22,10 +22,17 @@ pub struct Reader {
 impl Reader {
     pub fn open(home: &ChibiHome, name: &ContextName) -> Result<Reader, ContextError> {
         let reader = Reader { name: name.clone(), folder: home.context(name) };
-        match reader.folder.is_dir() {
-            true => Ok(reader),
-            false => Err(ContextError::Missing(name.clone())),
+        if !reader.folder.is_dir() {
+            return Err(ContextError::Missing(name.clone()));
         }
+        if migrate::is_due(&reader) {
+            match Context::open(home, name, Wait::No) {
+                // Whoever has it takes it over.
+                Ok(_) | Err(ContextError::Locked { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(reader)
     }
 
     pub fn name(&self) -> &ContextName {

@@ -96,16 +96,14 @@ impl Transcript {
         Ok(manifest.partitions.iter().map(|partition| self.folder.join(&partition.file)).collect())
     }
 
-    /// With what an interrupted rotation did not write down.
+    /// With what an interrupted rotation did not write down. The original goes on after one as if nothing were missing,
+    /// so that the folder is looked at each time.
     fn manifest(&self) -> Result<(Manifest, Vec<String>), ContextError> {
-        let (mut manifest, mut notes) = Manifest::load(&self.folder)?;
-        // A rotation ends by making the next active file.
-        if manifest.is_none() || !self.active_file().exists() {
-            let known = manifest.get_or_insert_default();
-            let adopted = known.adopt(&self.folder)?;
-            notes.extend(adopted.iter().map(|file| format!("`{file}` was in no manifest: listed again")));
-        }
-        Ok((manifest.unwrap_or_default(), notes))
+        let (manifest, mut notes) = Manifest::load(&self.folder)?;
+        let mut manifest = manifest.unwrap_or_default();
+        let adopted = manifest.adopt(&self.folder)?;
+        notes.extend(adopted.iter().map(|file| format!("`{file}` was in no manifest: listed again")));
+        Ok((manifest, notes))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{ContextError, Entry, EntryId, EntryKind};
 
 /// Whether an entry is part of windows at all. The others are only for the log.
 pub(super) fn belongs(entry: &Entry) -> bool {
-    !matches!(entry.kind, EntryKind::SystemPromptChanged | EntryKind::Restored)
+    !matches!(entry.kind, EntryKind::SystemPromptChanged | EntryKind::Restored) && !entry.is_aside()
 }
 
 /// The entries in the lines of a window, or None if a line is no entry. A last line without its newline was never
@@ -192,6 +192,17 @@ mod tests {
             drop(conversation::History::load(records::read(&window)));
             assert_eq!(parse(&text(&window)), Some(window));
         });
+    }
+
+    #[test]
+    fn what_was_noted_aside_is_in_the_log_and_in_no_window() {
+        let message = |id| Entry::new(EntryId::from_bits(id), 1, EntryKind::Message, "ada", "work", "hi");
+        let call = Entry::new(EntryId::from_bits(2), 1, EntryKind::ToolCall, "work", "bash", "{}").aside();
+        let log = [message(1), call, message(3)];
+        let window = rebuild(log.iter().rev().cloned().map(Ok)).unwrap();
+        assert_eq!(window, [message(1), message(3)]);
+        // Neither does a window lack it.
+        assert_eq!(compare(&window[..1], log[..2].iter().rev().cloned().map(Ok)).unwrap(), Difference::None);
     }
 
     /// Damage can give two entries one id.

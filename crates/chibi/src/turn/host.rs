@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use conversation::Record;
 use conversation::drive::{self, Work};
 use conversation::tools::{Output, Task};
-use conversation::turn::{Departure, Entry as Entering, Finale, Permit, Say, Turn};
+use conversation::turn::{Departure, Entry as Entering, Finale, Permit, Say, Turn, Words};
 use kit::{Failure, text};
-use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop};
+use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop, StopKind};
 use serde_json::json;
 
 use super::stage::{Handler, Stage, account};
@@ -16,6 +16,7 @@ use crate::commands::inspect;
 use crate::compaction;
 use crate::context::{Context, Entry, EntryId, inbox, records};
 use crate::desk::Desk;
+use crate::failure;
 use crate::hooks::{Blocked, Event, Fired, Verdict};
 use crate::plugins::Scene;
 use crate::prompt::{self, Parts};
@@ -122,15 +123,23 @@ impl<'a> Host<'a> {
                 .out
                 .diagnostic(&format!("the window is {percent:.0} % full: {tokens} of {limit} tokens"));
         }
+        let prompt = turn.history().open().map_or("", |exchange| exchange.prompt());
+        let sent = window.messages(turn.history());
+        if !matches!(sent.last(), Some(Message::User(text)) if text.ends_with(prompt)) {
+            let size = text::thousands(prompt.len() as u64);
+            self.run.out.warn(&format!(
+                "the prompt has {size} bytes and does not fit the window: only its beginning and its end are sent"
+            ));
+        }
         let config = &self.stage.config;
         if config.auto_compact && (percent >= config.auto_compact_percent || !window.dropped.is_empty()) {
             match compaction::rolling(self.run, self.context, self.stage, turn.history()) {
                 Ok(Some(staged)) => return Departure::Compact(staged),
                 Ok(None) => {}
                 Err(failure) if self.run.cancel.is_cancelled() => {
-                    self.run.out.diagnostic(&failure.to_string());
+                    self.run.out.diagnostic(&failure::words(&failure).0);
                 }
-                Err(failure) => self.run.out.warn(&failure.to_string()),
+                Err(failure) => self.run.out.warn(&failure::words(&failure).0),
             }
         }
         if !window.dropped.is_empty() {
@@ -289,15 +298,20 @@ impl drive::Host for Host<'_> {
             Say::Text(words) if self.voice == Voice::Heard => out.speak(&words),
             Say::Calling { name, .. } => out.diagnostic(&format!("calling {name}")),
             Say::Replied { stop, usage } => {
-                out.pause();
+                // A refusal is taken back next, with whatever was not seen of it.
+                if stop.kind != StopKind::Refusal {
+                    out.pause();
+                }
+                self.retried = 0;
                 let usage = usage.map(|usage| json!(usage));
                 let meta =
                     json!({"model": self.stage.reached.model, "finish_reason": stop.literal, "usage": usage});
                 self.stage.log_response(self.run, self.context, &meta);
             }
-            Say::Retract if out.is_speaking() => {
-                out.pause();
-                out.warn("what was said last does not count");
+            Say::Retract => {
+                if out.retract() {
+                    out.warn("what was said last does not count");
+                }
             }
             // Once for each attempt, not every second.
             Say::Retrying { error, attempt, left } if attempt > self.retried => {
@@ -310,9 +324,15 @@ impl drive::Host for Host<'_> {
             Say::Text(_)
             | Say::Started { .. }
             | Say::Thinking(_)
-            | Say::Retract
             | Say::Arguments { .. }
             | Say::Retrying { .. } => {}
+        }
+    }
+
+    fn words(&self) -> Words {
+        match self.voice == Voice::Quiet || self.run.out.can_retract() {
+            true => Words::Retractable,
+            false => Words::Gone,
         }
     }
 

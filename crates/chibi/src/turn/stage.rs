@@ -56,6 +56,7 @@ impl Stage {
             (spec, Handler::Own(tool))
         });
         let servers = run.servers(&layers);
+        run.warn_of_tools();
         let theirs = plugins.iter().flat_map(Plugins::specs).map(|spec| (spec, Handler::Plugin));
         let served = servers.specs().into_iter().map(|spec| (spec, Handler::Server));
         let registry = Registry::new(own.chain(unlike_ours(run, theirs.chain(served))))

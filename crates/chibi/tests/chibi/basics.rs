@@ -20,6 +20,7 @@ fn a_prompt_is_answered_stored_and_replayed() {
     assert_eq!(log[2], row("message", "default", "user", "Hello there."));
     assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 4\n");
     assert_eq!(chibi.told(&["-g", "2"]), "[USER]: what did I say?\n\n[DEFAULT]: You said hello.\n\n");
+    assert_eq!(chibi.told(&["-g", "-1"]), "[USER]: hello\n\n", "what is not shown does not count");
     assert_eq!(chibi.told(&["--last"]), "You said hello.\n");
     let markdown = chibi.read("contexts/default/transcript.md");
     assert_eq!(

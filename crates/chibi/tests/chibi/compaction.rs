@@ -107,6 +107,101 @@ fn when_the_summary_fails_the_prompt_is_answered_all_the_same() {
     drop(server);
 }
 
+/// Answers that are no summary, and what is said of them.
+fn no_summaries() -> [(Reply, &'static str); 5] {
+    [
+        (says(" \n"), "the model gave no summary"),
+        (said(turn().say("I cannot help with that.").stop("content_filter")), "refused (content_filter)"),
+        (said(turn().say("First of all, the user").stop("length")), "did not finish its answer (length)"),
+        (
+            said(turn().say("Let me see.").call("update_todos", &json!({"content": ""}))),
+            "called `update_todos`",
+        ),
+        (says(&"much longer than what was said ".repeat(100)), "and what it replaces"),
+    ]
+}
+
+#[test]
+fn an_answer_that_is_no_summary_takes_the_place_of_nothing() {
+    for (reply, why) in no_summaries() {
+        let server = Server::scripted([says("answer one"), says("answer two"), reply, says("answer three")]);
+        let chibi = Chibi::asking(&server);
+        chibi.told(&["one"]);
+        chibi.told(&["two"]);
+        let folder = "contexts/default";
+        let files = ["context.jsonl", "transcript/active.jsonl"].map(|file| format!("{folder}/{file}"));
+        let before = files.each_ref().map(|file| chibi.read(file));
+        let output = chibi.run(&["-z"]);
+        assert_eq!(output.code, 3, "{}", output.transcript());
+        assert_eq!(output.stdout, "");
+        assert!(
+            output.stderr.starts_with("error: the conversation was not compacted: "),
+            "{}",
+            output.stderr
+        );
+        assert!(output.stderr.contains(why), "{}", output.stderr);
+        assert!(output.stderr.contains("nothing was lost"), "{}", output.stderr);
+        assert_eq!(files.each_ref().map(|file| chibi.read(file)), before, "{why}");
+        assert!(!chibi.path("contexts/default/summary.md").exists());
+        assert_eq!(chibi.told(&["three"]), "answer three\n");
+        let last = spoken(&server.finish()[3]);
+        assert_eq!(last[..2], ["user: one", "assistant: answer one"]);
+    }
+}
+
+#[test]
+fn when_the_window_is_full_and_there_is_no_summary_everything_stays_and_the_prompt_is_answered() {
+    for (reply, why) in no_summaries() {
+        let choice = says("none");
+        let replies = [says("answer one"), says("answer two"), choice, reply, says("answer three")];
+        let server = Server::scripted(replies);
+        let chibi = Chibi::asking(&server);
+        chibi.told(&["one"]);
+        chibi.told(&["two"]);
+        chibi.configure(&server, "auto_compact = true\nauto_compact_threshold = 0.0");
+        let output = chibi.run(&["three"]).ok();
+        assert_eq!(output.stdout, "answer three\n");
+        let warned = output.stderr.starts_with("warning: the conversation was not compacted: ");
+        assert!(warned && output.stderr.lines().count() == 1, "{}", output.transcript());
+        assert!(output.stderr.contains(why), "{}", output.stderr);
+        let last = spoken(&server.finish()[4]);
+        assert_eq!(last.len(), 5, "{last:?}");
+        assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 6\n");
+    }
+}
+
+#[test]
+fn a_conversation_that_no_model_could_read_at_once_is_summed_up_part_by_part() {
+    let server = Server::answering(|request| {
+        let body = request.json();
+        let [system, user] =
+            [0, 1].map(|at| body["messages"][at]["content"].as_str().unwrap_or_default().to_owned());
+        assert!(body.to_string().len() < 5000 * 4, "more than its window");
+        match system.contains("Sum up") {
+            true => {
+                let so_far = user.split("[SUMMARY SO FAR]: ").nth(1).and_then(|text| text.lines().next());
+                let seen: Vec<&str> =
+                    user.match_indices("question ").map(|(at, _)| &user[at..at + 10]).collect();
+                says(format!("{} {}", so_far.unwrap_or_default(), seen.join(", ")).trim())
+            }
+            false => says("answer"),
+        }
+    });
+    let chibi = Chibi::asking(&server);
+    let text = chibi.read("config.toml").replace("100000", "5000");
+    chibi.home.write(".chibi/config.toml", text);
+    for number in 1..=8 {
+        chibi.run(&[&format!("question {number} {}", "x".repeat(3500))]).ok();
+    }
+    let output = chibi.run(&["-z"]).ok();
+    assert!(output.stdout.starts_with("Compacted 8 exchanges into a summary"), "{}", output.transcript());
+    let summary = chibi.read("contexts/default/summary.md");
+    for number in 1..=8 {
+        assert!(summary.contains(&format!("question {number}")), "{summary}");
+    }
+    drop(server);
+}
+
 #[test]
 fn a_whole_compaction_leaves_a_summary_that_is_sent_once() {
     let server = talker();
@@ -196,6 +291,20 @@ fn a_window_that_is_too_small_is_trimmed_and_told_about() {
     assert!(output.stderr.contains("do not fit the window"), "{}", output.stderr);
     let last = spoken(server.finish().last().unwrap());
     assert!(last.len() < 7, "{}", last.len());
+}
+
+#[test]
+fn a_prompt_that_does_not_fit_by_itself_is_sent_in_part_and_that_is_told() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    let text = chibi.read("config.toml").replace("100000", "6000");
+    chibi.home.write(".chibi/config.toml", text);
+    let output = chibi.piped(&["explain"], &"words and words ".repeat(20_000)).ok();
+    let told = "warning: the prompt has 320,008 bytes and does not fit the window";
+    assert!(output.stderr.starts_with(told), "{}", output.stderr);
+    assert!(spoken(&server.requests()[0])[0].len() < 24_000);
+    assert_eq!(chibi.run(&["and now?"]).ok().stderr.matches("the prompt has").count(), 0);
+    drop(server);
 }
 
 #[test]

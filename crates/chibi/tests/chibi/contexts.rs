@@ -179,6 +179,12 @@ fn a_transcript_is_exported_as_a_document_and_as_data() {
     let data: Value = serde_json::from_str(&chibi.told(&["--export", "json"])).unwrap();
     assert_eq!((&data["context"], data["entries"].as_array().unwrap().len()), (&json!("default"), 5));
     assert_eq!(chibi.run(&["--export", "pdf"]).code, 2);
+    let lines = |format: &str| -> Vec<Value> {
+        let told = chibi.told(&["--json-output", "--export", format]);
+        told.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    assert_eq!(lines("markdown")[0]["content"].as_str().unwrap(), document);
+    assert_eq!(json!(lines("json")), data["entries"]);
     drop(server);
 }
 
@@ -247,4 +253,21 @@ fn a_message_survives_a_turn_that_fails() {
     chibi.told(&["-C", "bob", "hi"]);
     let last = spoken(&server.finish()[1]);
     assert!(last.iter().any(|said| said.contains("[From: alice] psst")), "{last:?}");
+}
+
+#[test]
+fn what_an_older_version_left_is_counted_shown_and_found_at_the_first_look() {
+    let chibi = Chibi::bare();
+    let line = |id: &str, from: &str, to: &str, content: &str| json!({"id": id, "timestamp": 5, "from": from, "to": to, "content": content, "entry_type": "message"});
+    let log = format!("{}\n{}\n", line("1", "ada", "old", "Hello"), line("2", "old", "user", "Hi, Ada"));
+    for (args, shown) in [
+        (&["-C", "old", "-l"][..], "Context: old\nMessages: 2\n"),
+        (&["-G", "old", "0"], "[ADA]: Hello\n\n[OLD]: Hi, Ada\n\n"),
+        (&["--search", "hi ada"], "Hi, Ada"),
+    ] {
+        let _ = fs::remove_dir_all(chibi.path("contexts/old"));
+        chibi.home.write(".chibi/contexts/old/transcript.jsonl", &log);
+        let told = chibi.told(args);
+        assert!(told.contains(shown), "{args:?}: {told}");
+    }
 }

@@ -66,32 +66,50 @@ fn a_server_in_trouble_is_asked_again_and_then_believed() {
 }
 
 #[test]
-fn an_error_in_the_middle_of_a_stream_is_no_answer() {
-    let server =
-        Server::scripted([said(turn().say("Half an ans").fail("server_error", "it broke")), says("whole")]);
-    let chibi = Chibi::asking(&server);
-    let output = chibi.run(&["hello"]);
-    // What was said before it is not committed, so it is asked again.
-    assert_eq!(output.code, 0, "{}", output.transcript());
-    assert!(output.stderr.contains("it broke"), "{}", output.stderr);
-    assert!(output.stderr.contains("what was said last does not count"), "{}", output.stderr);
-    assert_eq!(chibi.transcript("default").last().unwrap().3, "whole");
+fn half_an_answer_in_a_pipe_is_neither_kept_nor_followed_by_a_second_beginning() {
+    let broke = || said(turn().say("Half an answer").fail("server_error", "it broke"));
+    for (broken, why) in [
+        (broke(), "the provider broke off: it broke"),
+        (says("Half an answer").drop_at("answer"), "the connection was lost before the answer was complete"),
+    ] {
+        let server = Server::scripted([broken, says("fine")]);
+        let chibi = Chibi::asking(&server);
+        let output = chibi.run(&["hello"]);
+        assert_eq!(output.code, 3, "{}", output.transcript());
+        assert!("Half an answer\n".starts_with(output.stdout.trim_end()), "{}", output.stdout);
+        assert!(output.stderr.contains(&format!("error: no answer: {why}")), "{}", output.stderr);
+        assert_eq!(chibi.told(&["again"]), "fine\n");
+        assert_eq!(spoken(&server.finish()[1]), ["user: again"]);
+    }
 }
 
 #[test]
-fn a_stream_that_breaks_off_is_tried_again_and_half_an_answer_is_never_kept() {
-    let broken = || says("Half an answer").drop_at("Half");
-    let server = Server::scripted([broken(), broken(), broken(), broken(), says("fine")]);
+fn what_breaks_before_its_first_word_is_asked_for_again_in_a_pipe_too() {
+    let server = Server::scripted([
+        says("never heard").drop_at("never"),
+        said(turn().think("hm", "").fail("server_error", "it broke")),
+        says("whole"),
+    ]);
     let chibi = Chibi::asking(&server);
-    let output = chibi.run(&["hello"]);
-    assert_eq!(output.code, 3, "{}", output.transcript());
-    assert!(
-        output.stderr.contains("the connection was lost before the answer was complete"),
-        "{}",
-        output.stderr
-    );
-    assert_eq!(chibi.told(&["again"]), "fine\n");
-    assert_eq!(spoken(&server.finish()[4]), ["user: again"]);
+    let output = chibi.run(&["hello"]).ok();
+    assert_eq!(output.stdout, "whole\n");
+    assert!(!output.stderr.contains("does not count"), "{}", output.stderr);
+    assert_eq!(server.finish().len(), 3);
+}
+
+#[test]
+fn a_program_that_reads_entries_gets_only_the_answer_that_counts() {
+    let broken = said(turn().say("Half an ans").fail("server_error", "it broke"));
+    let server = Server::scripted([broken, says("whole")]);
+    let chibi = Chibi::asking(&server);
+    let output = chibi.run(&["--json-output", "hello"]).ok();
+    let entries: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said: Vec<&str> = entries.iter().map(|entry| entry["content"].as_str().unwrap()).collect();
+    assert_eq!(said, ["hello", "whole"]);
+    let warning: Value = serde_json::from_str(output.stderr.lines().next().unwrap()).unwrap();
+    assert_eq!(warning["entry_type"], "warning");
+    assert!(warning["content"].as_str().unwrap().contains("it broke; trying again in"), "{warning}");
+    assert_eq!(server.finish().len(), 2);
 }
 
 #[test]

@@ -31,6 +31,26 @@ fn markdown_is_rendered_at_a_terminal_and_nowhere_else() {
 }
 
 #[test]
+fn a_person_is_told_that_half_an_answer_does_not_count_and_never_sees_the_unseen_rest() {
+    let broken = |text: &str| said(turn().say(text).fail("server_error", "it broke"));
+    let server = Server::scripted([
+        broken("```\nseen\n```\nunseen words"),
+        broken("not a line of it"),
+        says("The whole of it."),
+    ]);
+    let chibi = Chibi::asking(&server);
+    let mut terminal = chibi.terminal(&["hello"]);
+    terminal.wait_for("The whole of it.", PATIENCE);
+    assert_eq!(terminal.exit_code(PATIENCE), 0);
+    let screen = terminal.screen();
+    let at = |words: &str| screen.find(words).unwrap_or_else(|| panic!("no `{words}` in {screen}"));
+    assert!(at("seen") < at("what was said last does not count"), "{screen}");
+    assert_eq!(screen.matches("does not count").count(), 1, "{screen}");
+    assert!(!screen.contains("unseen") && !screen.contains("a line of it"), "{screen}");
+    drop(server);
+}
+
+#[test]
 fn ctrl_c_ends_the_turn_and_leaves_a_history_that_can_be_used() {
     let server = Server::scripted([
         says("Once upon a time, there was").pause_at("there", std::time::Duration::from_secs(600)),

@@ -6,6 +6,8 @@ use std::fs;
 use chibi::context::{Compaction, ContextError, Document, Entry, EntryKind};
 use proptest::prelude::*;
 
+use testkit::crash;
+
 use crate::desk::{Desk, contents, transcript};
 
 fn compaction(keep: &[&chibi::context::EntryId], summary: &str) -> Compaction {
@@ -292,7 +294,7 @@ fn act(desk: &Desk, context: &mut chibi::context::Context, number: u8, undoable:
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(ProptestConfig::with_cases(crash::points(16) as u32))]
     #[test]
     fn whatever_is_done_to_a_window_is_what_the_log_tells(acts in proptest::collection::vec(any::<u8>(), 0..24), rotate in 1_u64..9) {
         let desk = Desk::new();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use chibi::context::{Entry, EntryId, Filters, Query, Reader};
 use proptest::prelude::*;
-use testkit::Random;
+use testkit::{Random, crash};
 
 use crate::desk::{Desk, contents, transcript};
 
@@ -184,7 +184,7 @@ fn text(random: &mut Random) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(crash::points(12) as u32))]
     #[test]
     fn a_search_finds_what_reading_everything_finds(seed in any::<u64>(), rotate in 1_u64..12, damage in 0_usize..4) {
         let mut random = Random::new(seed);

@@ -24,6 +24,20 @@ fn a_transcript_of_one_file_becomes_the_active_partition() {
 }
 
 #[test]
+fn whoever_only_looks_sees_what_older_versions_left() {
+    let desk = Desk::new();
+    desk.write("contexts/old/transcript.jsonl", format!("{LINE}\n"));
+    assert_eq!(contents(&desk.reader("old").window().unwrap()), ["Hello"]);
+    let whole = r#"{"messages":[{"role":"user","content":"hi"}],"created_at":9,"summary":""}"#;
+    desk.write("contexts/older/context.json", whole);
+    assert_eq!(contents(&desk.reader("older").window().unwrap()), ["Context created", "hi"]);
+    let held = desk.open("old");
+    desk.write("contexts/old/transcript.jsonl", format!("{LINE}\n"));
+    assert_eq!(contents(&desk.reader("old").window().unwrap()), ["Hello"], "and does not wait for anybody");
+    drop(held);
+}
+
+#[test]
 fn a_window_of_one_object_is_taken_over_once() {
     let desk = Desk::new();
     let whole = r#"{"name":"user","messages":[{"role":"system","content":"x"},{"role":"user","content":"hi"},{"_id":"m2","role":"assistant","content":"ho"}],"created_at":9,"updated_at":10,"summary":"short"}"#;

@@ -3,8 +3,8 @@
 usage: typed.py ROOT FOLDER > truth.json
 
 A row is [file, line, caller, file, callee, how]. `how` is "call" where jedi's `goto` leads from the name of a call to
-a function or class, "value" where only its inference of the value does, and "use" for names that are not called:
-references, decorators, properties.
+a function or class, "value" where only its inference of the value does or where the constructor of a class that is
+called is a parent's, and "use" for names that are not called: references, decorators, properties.
 """
 
 import ast
@@ -69,6 +69,32 @@ def targets(found, trees):
                 yield known.file, name
 
 
+class Constructors:
+    """Where jedi finds the constructors of classes, which may be those of their parents."""
+
+    def __init__(self, project):
+        self.project, self.known = project, {}
+
+    def of(self, found):
+        for one in found:
+            if one.type == "class" and one.full_name:
+                yield from self._of(one.full_name, one.module_name)
+
+    def _of(self, name, module):
+        if name not in self.known:
+            code = f"import {module}\n{name}."
+            asked = [(code + method, len(name) + 2) for method in ("__init__", "__new__")]
+            self.known[name] = [one for text, at in asked for one in self._goto(text, at)]
+        return self.known[name]
+
+    def _goto(self, text, at):
+        try:
+            script = jedi.Script(text, project=self.project, environment=SameEnvironment())
+            return script.goto(2, at, follow_imports=True)
+        except Exception:
+            return []
+
+
 def main(root, folder):
     root = Path(root).resolve()
     package = root / folder
@@ -79,7 +105,7 @@ def main(root, folder):
         names, found = sites(ast.parse(text))
         names.file = path.relative_to(root).as_posix()
         sources[path], trees[str(path)], reads[path] = text, names, list(found)
-    rows = set()
+    rows, constructors = set(), Constructors(project)
     for path, text in sources.items():
         script = jedi.Script(text, path=path, project=project, environment=SameEnvironment())
         lines = text.split("\n")
@@ -93,6 +119,8 @@ def main(root, folder):
                     continue
                 for to_file, callee in targets(found, trees):
                     rows.add((file, at[0], caller, to_file, callee, how))
+                for to_file, callee in targets(constructors.of(found) if called else [], trees):
+                    rows.add((file, at[0], caller, to_file, callee, "value"))
     json.dump({"edges": sorted(rows)}, sys.stdout)
 
 

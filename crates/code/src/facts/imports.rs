@@ -160,6 +160,12 @@ fn rust(lower: &mut Lower<'_>, node: Node<'_>) {
     let Some(argument) = node.child_by_field_name("argument") else { return };
     // Nested lists are followed with a list of our own, so that depth costs no stack.
     let mut left = vec![(String::new(), argument)];
+    let put = |left: &mut Vec<_>, path: &str, list| {
+        let first = left.len();
+        left.extend(named(list).map(|item| (path.to_owned(), item)));
+        // The last is taken first.
+        left[first..].reverse();
+    };
     while let Some((prefix, tree)) = left.pop() {
         let join = |text: &str| if prefix.is_empty() { text.to_owned() } else { format!("{prefix}::{text}") };
         match tree.kind() {
@@ -167,10 +173,10 @@ fn rust(lower: &mut Lower<'_>, node: Node<'_>) {
                 let path =
                     tree.child_by_field_name("path").map_or(prefix.clone(), |path| join(lower.text_of(path)));
                 if let Some(list) = tree.child_by_field_name("list") {
-                    left.extend(named(list).map(|item| (path.clone(), item)));
+                    put(&mut left, &path, list);
                 }
             }
-            "use_list" => left.extend(named(tree).map(|item| (prefix.clone(), item))),
+            "use_list" => put(&mut left, &prefix, tree),
             "use_wildcard" => {
                 let path = named(tree).next().map_or(prefix.clone(), |path| join(lower.text_of(path)));
                 let form = if public { ImportForm::ReexportAll } else { ImportForm::All };
@@ -210,7 +216,13 @@ fn include(lower: &mut Lower<'_>, node: Node<'_>) {
 
 fn php(lower: &mut Lower<'_>, node: Node<'_>) {
     if node.kind() != "namespace_use_declaration" {
-        if let Some(text) = named(node).find(|child| lower.role(*child) == Some(Role::Text)) {
+        // `__DIR__ . '/name.php'` is the file beside this one.
+        let mut path = named(node).next();
+        while let Some(inner) = path.filter(|path| lower.role(*path) == Some(Role::Through)) {
+            path = named(inner).next();
+        }
+        let path = path.map(|path| path.child_by_field_name("right").unwrap_or(path));
+        if let Some(text) = path.filter(|path| lower.role(*path) == Some(Role::Text)) {
             let module = lower.unquoted(text);
             lower.import(node, module, None, None, ImportForm::All);
         }
@@ -244,13 +256,8 @@ pub(super) fn ruby(lower: &mut Lower<'_>, node: Node<'_>, shape: &Shape) {
 fn dotted(lower: &mut Lower<'_>, node: Node<'_>) {
     let text = lower.text_of(node).trim_end_matches(';').trim().to_owned();
     let words: Vec<&str> = text.split_whitespace().collect();
-    let path: String = words
-        .iter()
-        .skip(1)
-        .filter(|word| !matches!(**word, "static" | "global" | "struct" | "class" | "func"))
-        .copied()
-        .collect::<Vec<_>>()
-        .join(" ");
+    let path: String =
+        words.iter().filter(|word| !is_import_word(word)).copied().collect::<Vec<_>>().join(" ");
     if let Some((alias, path)) = path.split_once('=') {
         return dotted_leaf(lower, node, path.trim(), Some(alias.trim()));
     }
@@ -265,6 +272,13 @@ fn dotted(lower: &mut Lower<'_>, node: Node<'_>) {
         }
         None => dotted_leaf(lower, node, path, alias),
     }
+}
+
+/// What an import says beside the path: what it is, of what kind, and for whom.
+fn is_import_word(word: &str) -> bool {
+    let kinds = ["struct", "class", "func", "enum", "protocol", "typealias", "let", "var"];
+    let words = ["import", "using", "static", "global", "unsafe", "public", "internal", "package"];
+    word.starts_with('@') || kinds.contains(&word) || words.contains(&word)
 }
 
 fn dotted_leaf(lower: &mut Lower<'_>, node: Node<'_>, path: &str, alias: Option<&str>) {

@@ -8,7 +8,7 @@ use super::{
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf04";
+pub const FORMAT: [u8; 4] = *b"cf06";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -49,7 +49,7 @@ impl Facts {
             let earlier = |id: &ExprId| id.0 == 0 || (id.0 as usize) < place;
             match one {
                 Expr::Name(name) => sym(name),
-                Expr::Member(of, name) => earlier(of) && sym(name),
+                Expr::Member(of, name) | Expr::Begun(of, name) => earlier(of) && sym(name),
                 Expr::Call(of)
                 | Expr::Instance(of)
                 | Expr::Element(of)
@@ -287,10 +287,10 @@ choice!(DefKind {
     8 => Lambda,
 });
 choice!(ImportForm { 0 => Module, 1 => Name, 2 => All, 3 => Reexport, 4 => ReexportAll });
-choice!(SiteKind { 0 => Call, 1 => New, 2 => Read, 3 => Decorator, 4 => Enter, 5 => Iterate, 6 => Subscript, 7 => Write, 8 => AsyncEnter, 9 => AsyncIterate, 10 => Put, 11 => Remove, 12 => Advance, 13 => Measure, 14 => Tell, 15 => Show, 16 => Contain });
+choice!(SiteKind { 0 => Call, 1 => New, 2 => Read, 3 => Decorator, 4 => Enter, 5 => Iterate, 6 => Subscript, 7 => Write, 8 => AsyncEnter, 9 => AsyncIterate, 10 => Put, 11 => Remove, 12 => Advance, 13 => Measure, 14 => Tell, 15 => Show, 16 => Contain, 17 => Test, 18 => Equal });
 choice!(Bound { 0 => Def(id), 1 => Import(place), 2 => Value(id), 3 => Typed(id), 4 => Param(place), 5 => Global });
 choice!(Expr {
     0 => Unknown, 1 => Name(name), 2 => Member(of, name), 3 => Call(of), 4 => Instance(of), 5 => Index(of, with),
     6 => Element(of), 7 => Enter(of), 8 => Items(first, rest), 9 => Either(one, other), 10 => This, 11 => Super,
-    12 => Text, 13 => Import(place), 14 => Nth(of, place),
+    12 => Text, 13 => Import(place), 14 => Nth(of, place), 15 => Begun(of, name),
 });

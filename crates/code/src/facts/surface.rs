@@ -171,7 +171,7 @@ fn hash_expr(facts: &Facts, expr: Expr, earlier: &[u64]) -> u64 {
     std::mem::discriminant(&expr).hash(&mut hash);
     match expr {
         Expr::Name(name) => facts.text(name).hash(&mut hash),
-        Expr::Member(of, name) => (known(of), facts.text(name)).hash(&mut hash),
+        Expr::Member(of, name) | Expr::Begun(of, name) => (known(of), facts.text(name)).hash(&mut hash),
         Expr::Call(of) | Expr::Instance(of) | Expr::Element(of) | Expr::Enter(of) => {
             known(of).hash(&mut hash);
         }

@@ -4,14 +4,16 @@ use std::fmt::{self, Display, Formatter};
 
 use super::view::{ControlFlow, DataFlow, RefKind, Slice};
 use super::{Dependency, Direction};
-use crate::query::{Cut, budget};
+use crate::query::{Cut, budget, counted};
 
 impl Display for ControlFlow {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{}: {} blocks, complexity {}",
-            self.function, self.cut.total, self.cyclomatic_complexity
+            "{}: {}, complexity {}",
+            self.function,
+            counted(self.cut.total, "block"),
+            self.cyclomatic_complexity
         )?;
         for block in &self.blocks {
             write!(f, "  {:>3}  {:<11}  {}", block.id, word(&block.kind), range(block.lines))?;
@@ -36,7 +38,8 @@ impl Display for ControlFlow {
 
 impl Display for DataFlow {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} variables, {} flows", self.function, self.cut.total, self.edges.len())?;
+        let (variables, flows) = (counted(self.cut.total, "variable"), counted(self.edges.len(), "flow"));
+        writeln!(f, "{}: {variables}, {flows}", self.function)?;
         for name in &self.variables {
             let lines = |kind: RefKind| {
                 let mut lines: Vec<usize> = self
@@ -76,7 +79,8 @@ impl Display for Slice {
             Direction::Forward => "what depends on it",
         };
         let var = self.var.as_ref().map(|var| format!(", {var}")).unwrap_or_default();
-        writeln!(f, "{} line {}{var}: {way}, {} lines", self.function, self.criterion, self.cut.total)?;
+        let lines = counted(self.cut.total, "line");
+        writeln!(f, "{} line {}{var}: {way}, {lines}", self.function, self.criterion)?;
         for line in &self.slice_lines {
             let why = match (line.dependency, &line.var, line.of) {
                 (Dependency::Criterion, ..) => "criterion".to_owned(),

@@ -8,11 +8,11 @@ use rayon::prelude::*;
 use super::{Cell, Memo};
 use crate::facts::pack::{Pack, choice, number, record};
 use crate::facts::{Facet, Facts};
-use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place};
+use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place, Scripts};
 use crate::resolve::{Confidence, Edge, EdgeKind, Reads, Resolution, Unresolved};
 
 /// The first bytes of a packed memo. It changes whenever what is packed changes, or how a use is understood.
-const FORMAT: [u8; 4] = *b"cm02";
+const FORMAT: [u8; 4] = *b"cm05";
 
 impl Memo {
     /// All that was worked out and still holds.
@@ -155,7 +155,8 @@ number!(FileId);
 record!(Place { file, def });
 record!(Edge { from, line, to, kind, confidence });
 record!(Unresolved { name, from, line });
-record!(Manifest { kind, name, aliases });
+record!(Manifest { kind, name, scripts });
+record!(Scripts { extends, base, paths });
 choice!(Kind { 0 => Go, 1 => Cargo, 2 => Package, 3 => Scripts });
 record!(Packed { edges, unresolved, facets, names, lookups, digest });
 choice!(EdgeKind { 0 => Call, 1 => Reference, 2 => Decorator, 3 => Super, 4 => Property, 5 => Constructor });

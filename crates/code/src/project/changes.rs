@@ -4,9 +4,11 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::index::{NameKey, listed};
-use super::modules::{Modules, ancestors, declared_package, split};
+use super::modules::{Modules, declared_package};
+use super::path::{ancestors, split};
 use super::{FileId, Files};
-use crate::facts::{Facet, Facts, Moves, differences};
+use crate::facts::{DefKind, Facet, Facts, Moves, differences};
+use crate::language::Language;
 use crate::quick::{Quick, QuickMap, QuickSet, fold};
 
 /// A question about where modules are, as a number. Questions with the same number are taken for each other, which makes
@@ -122,11 +124,20 @@ impl Changes {
     }
 }
 
-/// How a file defines each name that the project lists.
-fn kinds(facts: &Facts) -> QuickMap<NameKey, Vec<crate::facts::DefKind>> {
+/// How a file defines each name that the project lists, and all that begin alike: for whoever looks a method up by the
+/// beginning of its name, which ends with an underscore.
+fn kinds(facts: &Facts) -> QuickMap<NameKey, Vec<(NameKey, DefKind)>> {
     let mut out: QuickMap<_, Vec<_>> = QuickMap::default();
     for (_, def) in listed(facts) {
-        out.entry(NameKey::of(facts.language, facts.text(def.name))).or_default().push(def.kind);
+        let name = facts.text(def.name);
+        let key = NameKey::of(facts.language, name);
+        out.entry(key).or_default().push((key, def.kind));
+        if def.kind == DefKind::Method && facts.language == Language::Python {
+            for (at, _) in name.match_indices('_') {
+                let start = NameKey::of(facts.language, &NameKey::begun(&name[..=at]));
+                out.entry(start).or_default().push((key, def.kind));
+            }
+        }
     }
     out
 }

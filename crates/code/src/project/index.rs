@@ -49,6 +49,11 @@ impl NameKey {
         Self(fold(hash.finish()))
     }
 
+    /// The name that stands for all that begin so.
+    pub(crate) fn begun(start: &str) -> Box<str> {
+        format!("{start}*").into()
+    }
+
     fn part(self) -> usize {
         self.0 as usize % PARTS
     }
@@ -92,6 +97,13 @@ impl Index {
     pub(crate) fn named(&self, family: Family, name: &str) -> &[Place] {
         let part = &self.parts[NameKey::of(family.0, name).part()];
         part.get(&(family, Box::from(name))).map_or(&[], Vec::as_slice)
+    }
+
+    /// All whose names begin with a text, in no order.
+    pub(crate) fn beginning(&self, family: Family, start: &str) -> Vec<Place> {
+        let names = self.parts.iter().flat_map(|part| part.iter());
+        let begun = names.filter(|((of, name), _)| *of == family && name.starts_with(start));
+        begun.flat_map(|(_, places)| places).copied().collect()
     }
 
     fn part(&mut self, language: Language, name: &str) -> &mut Names {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::modules::{join, split, walk};
+use super::path::{split, walk};
 
 /// What one build file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,9 +13,21 @@ pub struct Manifest {
     pub(crate) kind: Kind,
     /// The name that others import it by.
     pub(crate) name: Option<Box<str>>,
-    /// For TypeScript: patterns of imports, and the path from the project's root that each stands for. A `*` in both is
-    /// the same text.
-    pub(crate) aliases: Vec<(Box<str>, Box<str>)>,
+    pub(crate) scripts: Scripts,
+}
+
+/// A pattern of imports and what it stands for. A `*` in both is the same text.
+pub(crate) type Alias = (Box<str>, Box<str>);
+
+/// What a configuration of TypeScript says about imports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scripts {
+    /// Configurations that it takes over what it does not say itself from, the last before the first.
+    pub(crate) extends: Vec<Box<str>>,
+    /// The folder that imports may start in, from the project's root.
+    pub(crate) base: Option<Box<str>>,
+    /// With paths as written.
+    pub(crate) paths: Option<Vec<Alias>>,
 }
 
 /// The path of a build file and what it says now; nothing if it is gone or says nothing.
@@ -39,13 +51,17 @@ impl Manifest {
     /// What the file at `path` says. `None` if that is no build file, or nothing that we need.
     pub fn read(path: &str, text: &str) -> Option<Self> {
         let kind = kind(path)?;
-        let (name, aliases) = match kind {
-            Kind::Go => (go_module(text), Vec::new()),
-            Kind::Cargo => (crate_name(text), Vec::new()),
-            Kind::Package => (json(text)?.get("name").and_then(Value::as_str).map(Into::into), Vec::new()),
-            Kind::Scripts => (None, aliases(split(path).0, &json(text)?)),
+        let name = match kind {
+            Kind::Go => go_module(text),
+            Kind::Cargo => crate_name(text),
+            Kind::Package => json(text)?.get("name").and_then(Value::as_str).map(Into::into),
+            Kind::Scripts => None,
         };
-        (name.is_some() || !aliases.is_empty()).then_some(Self { kind, name, aliases })
+        let scripts = match kind {
+            Kind::Scripts => scripts(split(path).0, &json(text)?),
+            _ => Scripts::default(),
+        };
+        (name.is_some() || scripts != Scripts::default()).then_some(Self { kind, name, scripts })
     }
 }
 
@@ -54,8 +70,12 @@ fn kind(path: &str) -> Option<Kind> {
         "go.mod" => Some(Kind::Go),
         "Cargo.toml" => Some(Kind::Cargo),
         "package.json" => Some(Kind::Package),
-        name if name.ends_with(".json") && name.starts_with("tsconfig") => Some(Kind::Scripts),
         "jsconfig.json" => Some(Kind::Scripts),
+        // A package of configurations has them under any name.
+        name if name.ends_with(".json") => {
+            let holds = |part: &str| part.contains("tsconfig");
+            (holds(name) || holds(split(split(path).0).1)).then_some(Kind::Scripts)
+        }
         _ => None,
     }
 }
@@ -85,23 +105,22 @@ fn crate_name(text: &str) -> Option<Box<str>> {
     library.or(package).map(|name| name.replace('-', "_").into())
 }
 
-fn aliases(folder: &str, config: &Value) -> Vec<(Box<str>, Box<str>)> {
+fn scripts(folder: &str, config: &Value) -> Scripts {
     let options = &config["compilerOptions"];
-    let base = options["baseUrl"].as_str();
-    let Some(from) = walk(folder, base.unwrap_or(".")) else { return Vec::new() };
-    let mut out: Vec<(Box<str>, Box<str>)> = Vec::new();
-    for (pattern, targets) in options["paths"].as_object().into_iter().flatten() {
-        for target in targets.as_array().into_iter().flatten().filter_map(Value::as_str) {
-            if let Some(path) = walk(&from, target) {
-                out.push((pattern.as_str().into(), path.into()));
-            }
-        }
+    let text = |value: &Value| value.as_str().map(Box::from);
+    let extends = match &config["extends"] {
+        Value::Array(all) => all.iter().filter_map(text).collect(),
+        one => text(one).into_iter().collect(),
+    };
+    let targets = |(pattern, targets): (&String, &Value)| {
+        let targets: Vec<Box<str>> = targets.as_array().into_iter().flatten().filter_map(text).collect();
+        targets.into_iter().map(|target| (Box::from(pattern.as_str()), target)).collect::<Vec<_>>()
+    };
+    Scripts {
+        extends,
+        base: options["baseUrl"].as_str().and_then(|base| walk(folder, base)).map(Into::into),
+        paths: options["paths"].as_object().map(|paths| paths.iter().flat_map(targets).collect()),
     }
-    // With a base, every import may be a path from there.
-    if base.is_some() {
-        out.push(("*".into(), join(&from, "*").into()));
-    }
-    out
 }
 
 /// JSON as these files are written: with comments, and commas that nothing follows.
@@ -172,17 +191,19 @@ mod tests {
     }
 
     #[test]
-    fn aliases_are_paths_from_the_root_whatever_the_comments() {
+    fn a_configuration_is_read_whatever_the_comments() {
         let text = r#"{ // why
+            "extends": ["./base", "@a/b"],
             "compilerOptions": { /* "baseUrl": "no" */ "baseUrl": "./src", "paths": { "@a/*": ["lib/*", "../gen/*",], "url//x": ["u"], }, },
         }"#;
-        let manifest = Manifest::read("web/tsconfig.base.json", text).expect("aliases");
-        let aliases: Vec<(&str, &str)> =
-            manifest.aliases.iter().map(|(one, other)| (&**one, &**other)).collect();
-        assert_eq!(
-            aliases,
-            [("@a/*", "web/src/lib/*"), ("@a/*", "web/gen/*"), ("url//x", "web/src/u"), ("*", "web/src/*")]
-        );
-        assert_eq!(Manifest::read("tsconfig.json", "{\"compilerOptions\": {\"baseUrl\": \"../..\"}}"), None);
+        let scripts = Manifest::read("web/tsconfig.base.json", text).expect("says something").scripts;
+        let text = |one: &str| Box::<str>::from(one);
+        assert_eq!(scripts.extends, [text("./base"), text("@a/b")]);
+        assert_eq!(scripts.base, Some(text("web/src")));
+        let paths = [("@a/*", "lib/*"), ("@a/*", "../gen/*"), ("url//x", "u")];
+        assert_eq!(scripts.paths, Some(paths.map(|(one, other)| (text(one), text(other))).to_vec()));
+        let out = "{\"compilerOptions\": {\"baseUrl\": \"../..\"}}";
+        assert_eq!(Manifest::read("tsconfig.json", out), None);
+        assert!(Manifest::is_at("packages/tsconfig/base.json") && !Manifest::is_at("data/base.json"));
     }
 }

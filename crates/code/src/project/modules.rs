@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::manifest::Kind;
+use super::path::{ancestors, join, split, walk, within};
 use super::{FileId, Files};
 use crate::facts::{Facts, Import};
 use crate::language::Language;
@@ -74,8 +75,6 @@ impl Modules {
     fn read(&mut self, files: &Files) {
         for (path, manifest) in files.manifests() {
             let folder: Box<str> = split(path).0.into();
-            let below = |pair: &(Box<str>, Box<str>)| (folder.clone(), pair.0.clone(), pair.1.clone());
-            self.aliases.extend(manifest.aliases.iter().map(below));
             let Some(name) = manifest.name.clone() else { continue };
             match manifest.kind {
                 Kind::Go => self.go.push((name, folder)),
@@ -87,6 +86,11 @@ impl Modules {
                 }
                 Kind::Scripts => {}
             }
+        }
+        let configurations = files.configurations(&self.scripts);
+        for (path, manifest) in files.manifests().filter(|(_, manifest)| manifest.kind == Kind::Scripts) {
+            let below = |(pattern, target)| (split(path).0.into(), pattern, target);
+            self.aliases.extend(configurations.aliases(path, &manifest.scripts).into_iter().map(below));
         }
         self.go.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         // As written where they are as long: the first of several targets is the one that is meant.
@@ -122,7 +126,7 @@ impl Modules {
             Language::JavaScript | Language::TypeScript => self.script(path, module),
             Language::Go => self.go(module),
             Language::Lua | Language::Luau => self.lua(path, module),
-            Language::C | Language::Cpp => self.header(path, module),
+            Language::C | Language::Cpp => self.header(files, path, module),
             Language::Ruby | Language::Php => self.relative(path, module),
             _ => self.packages.contains_key(module).then(|| Target::Folder(module.into())),
         }
@@ -229,15 +233,15 @@ impl Modules {
         found.map(Target::File)
     }
 
-    fn header(&self, path: &str, module: &str) -> Option<Target> {
+    fn header(&self, files: &Files, path: &str, module: &str) -> Option<Target> {
         let stem = module.rsplit_once('.').map_or(module, |(stem, _)| stem);
         let own = walk(split(path).0, stem).unwrap_or_default();
         let above =
             ancestors(split(path).0).flat_map(|base| [join(base, stem), join(&join(base, "include"), stem)]);
         let mut bases = std::iter::once(own).chain(above);
-        bases
-            .find_map(|base| self.stems.get(base.as_str()).and_then(|files| files.first().copied()))
-            .map(Target::File)
+        let name = split(module).1;
+        let is_it = |id: &&FileId| split(files.path(**id)).1 == name;
+        bases.find_map(|base| self.stems.get(base.as_str())?.iter().find(is_it).copied()).map(Target::File)
     }
 
     fn relative(&self, path: &str, module: &str) -> Option<Target> {
@@ -256,6 +260,21 @@ impl Modules {
 
     pub(super) fn has_folder(&self, path: &str) -> bool {
         self.folders.contains_key(path)
+    }
+
+    /// Files that say they are in a package.
+    pub(crate) fn package(&self, name: &str) -> &[FileId] {
+        self.packages.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Files of a Swift module, where it lies as its package manager has it.
+    pub(crate) fn swift_module(&self, name: &str) -> impl Iterator<Item = FileId> {
+        let is_part = move |folder: &str| {
+            let mut parts = folder.split('/');
+            parts.any(|part| matches!(part, "Sources" | "Source" | "src" | "srcs"))
+                && parts.next() == Some(name)
+        };
+        self.folders.iter().filter(move |(folder, _)| is_part(folder)).flat_map(|(_, files)| files).copied()
     }
 
     /// Files of a folder.
@@ -330,26 +349,21 @@ pub(crate) fn python_name(modules: &Modules, path: &str) -> String {
     inner.strip_suffix("/__init__").unwrap_or(inner).replace('/', ".")
 }
 
+/// The crate of a Rust file, and its path of modules inside of it.
+pub(crate) fn rust_name(modules: &Modules, files: &Files, path: &str) -> Option<(String, String)> {
+    let root = split(files.path(modules.rust_root(path)?)).0;
+    let (name, _) = modules.crates.iter().find(|(_, folder)| ***folder == *root)?;
+    let inner = path.strip_prefix(root)?.trim_start_matches('/').strip_suffix(".rs")?;
+    let inner = match inner {
+        "lib" | "main" => "",
+        inner => inner.strip_suffix("/mod").unwrap_or(inner),
+    };
+    Some((name.to_string(), inner.replace('/', "::")))
+}
+
 /// The package a file says it is in.
 pub(crate) fn declared_package(facts: &Facts) -> Option<&str> {
     facts.package.map(|package| facts.text(package))
-}
-
-pub(crate) fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
-}
-
-pub(super) fn join(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
-}
-
-fn within(path: &str, folder: &str) -> bool {
-    folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// A folder and all above it, the nearest first.
-pub(super) fn ancestors(folder: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(folder), |folder| (!folder.is_empty()).then(|| split(folder).0))
 }
 
 /// What an import is by a pattern, if it is one of those.
@@ -359,19 +373,4 @@ fn stands_for(module: &str, pattern: &str, target: &str) -> Option<String> {
     };
     let inner = module.strip_prefix(before)?.strip_suffix(after)?;
     Some(target.replacen('*', inner, 1))
-}
-
-/// `folder` followed by a relative path; nothing if that leads out of the project.
-pub(super) fn walk(folder: &str, relative: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    for part in relative.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::Serialize;
 
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
 use crate::memo::Snapshot;
 use crate::project::{FileId, Place, split};
@@ -187,8 +187,12 @@ list_answer!(Arch, directories, |answer| {
         format!("entry {}, middle {}, leaf {}\n", answer.entry_layer, answer.middle_layer, answer.leaf_layer);
     for one in &answer.directories {
         out.push_str(&format!(
-            "  {:8} {} ({} functions, {} out, {} in)\n",
-            one.layer, one.directory, one.functions, one.calls_out, one.calls_in
+            "  {:8} {} ({}, {} out, {} in)\n",
+            one.layer,
+            one.directory,
+            counted(one.functions, "function"),
+            one.calls_out,
+            one.calls_in
         ));
     }
     for group in &answer.circular_dependencies {

@@ -83,6 +83,12 @@ pub fn size<T: Serialize + ?Sized>(value: &T) -> usize {
     serde_json::to_vec(value).map_or(usize::MAX, |bytes| bytes.len())
 }
 
+/// How many of something, as people say it: `1 file`, `2,000 files`.
+pub fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", kit::text::thousands(number as u64))
+}
+
 /// The line that tells people what they do not see.
 pub(crate) fn tail(cut: &Cut) -> String {
     match cut.next {

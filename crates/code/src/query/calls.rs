@@ -5,7 +5,7 @@ use std::fmt;
 use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
 use crate::graph::Call;
 use crate::memo::Snapshot;
@@ -121,12 +121,12 @@ list_answer!(Calls<'_>, edges, |answer| {
             marks(&edge)
         ));
     }
-    let count = |number: usize| kit::text::thousands(number as u64);
-    out.push_str(&format!("{} edges", count(answer.cut.total)));
+    out.push_str(&counted(answer.cut.total, "edge"));
     if answer.possible > 0 {
-        out.push_str(&format!(", {} more of low confidence", count(answer.possible)));
+        let possible = kit::text::thousands(answer.possible as u64);
+        out.push_str(&format!(", {possible} more of low confidence"));
     }
-    out.push_str(&format!(", {} calls unresolved\n", count(answer.unresolved)));
+    out.push_str(&format!(", {} unresolved\n", counted(answer.unresolved, "call")));
     out + &budget::tail(&answer.cut)
 });
 

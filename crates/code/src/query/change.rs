@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
 use serde::Serialize;
 
 use super::Cut;
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::dead::{is_test, is_test_file};
 use crate::language::Language;
 use crate::memo::Snapshot;
@@ -217,9 +217,9 @@ fn command(snapshot: &Snapshot, tests: &[Affected], changed: &[String]) -> Vec<S
 
 list_answer!(ChangeImpact, affected_tests, |answer| {
     let mut out = format!(
-        "{} files, {} functions changed, {} affected\n",
-        answer.changed_files.len(),
-        answer.changed_functions.len(),
+        "{}, {} changed, {} affected\n",
+        counted(answer.changed_files.len(), "file"),
+        counted(answer.changed_functions.len(), "function"),
         answer.affected_functions.len()
     );
     for test in &answer.affected_tests {

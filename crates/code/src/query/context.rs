@@ -5,7 +5,7 @@ use std::collections::{HashSet, VecDeque};
 use serde::Serialize;
 
 use super::Cut;
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::extract::first_line;
 use super::find::{Missing, find};
 use crate::memo::Snapshot;
@@ -92,9 +92,9 @@ list_answer!(Context, functions, |answer| {
         }
     }
     out.push_str(&format!(
-        "\n{} functions | ~{} tokens\n",
-        answer.functions.len(),
-        kit::text::tokens(out.len() as u64)
+        "\n{} | ~{}\n",
+        counted(answer.functions.len(), "function"),
+        counted(usize::try_from(kit::text::tokens(out.len() as u64)).unwrap_or(usize::MAX), "token")
     ));
     out + &budget::tail(&answer.cut)
 });

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::budget;
+use super::budget::{self, counted};
 use super::{Answer, Cut, Part};
 use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
 use crate::language::Language;
@@ -358,7 +358,7 @@ impl Answer for Dead {
                 out.push_str(&format!("  {}:{} {} ({})\n", one.file, one.line, one.name, one.evidence));
             }
         }
-        out.push_str(&format!("of {} functions\n", kit::text::thousands(self.total_functions as u64)));
+        out.push_str(&format!("of {}\n", counted(self.total_functions, "function")));
         out + &budget::tail(&self.cut)
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Cut;
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diagnostics {
@@ -249,9 +249,9 @@ list_answer!(Diagnostics, diagnostics, |answer| {
         ));
     }
     out.push_str(&format!(
-        "{} errors, {} warnings; ran {}\n",
-        answer.errors,
-        answer.warnings,
+        "{}, {}; ran {}\n",
+        counted(answer.errors, "error"),
+        counted(answer.warnings, "warning"),
         if answer.tools_run.is_empty() { "nothing".to_owned() } else { answer.tools_run.join(", ") }
     ));
     out + &budget::tail(&answer.cut)

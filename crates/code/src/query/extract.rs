@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Cut;
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::imports::{Imported, imported};
 use super::structure::headline;
 use crate::facts::{Def, DefId, DefKind, Facts, Flags};
@@ -77,7 +77,8 @@ fn detail(facts: &Facts, id: DefId, def: &Def) -> Detail {
 }
 
 list_answer!(Extract, definitions, |answer| {
-    let mut out = format!("{} ({}, {} lines)\n", answer.file, answer.language, answer.lines);
+    let lines = counted(answer.lines as usize, "line");
+    let mut out = format!("{} ({}, {lines})\n", answer.file, answer.language);
     if let Some(doc) = &answer.doc {
         out.push_str(&format!("  {}\n", first_line(doc)));
     }

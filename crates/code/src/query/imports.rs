@@ -5,9 +5,10 @@ use serde::Serialize;
 use super::budget::{self, list_answer};
 use super::{Cut, Part};
 use crate::facts::{Facts, Import, ImportForm};
-use crate::language::Language;
+use crate::language::{Language, Reach};
 use crate::memo::Snapshot;
-use crate::project::{FileId, Target, python_name};
+use crate::project::{FileId, python_name, rust_name, split};
+use crate::resolve::leads;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Imports {
@@ -43,6 +44,9 @@ pub struct ImportedName {
 pub struct Importers {
     pub module: String,
     pub importers: Vec<Importer>,
+    /// Who may need it and is not in the list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
     #[serde(flatten)]
     pub cut: Cut,
 }
@@ -63,47 +67,93 @@ pub fn imports(path: &str, facts: &Facts) -> Imports {
 
 /// The files of a part that import a module, named as the importing language names it, or by its file.
 pub fn importers(snapshot: &Snapshot, module: &str, part: &Part) -> Importers {
-    let file = snapshot.files.find(module);
+    let module = module.strip_prefix("./").unwrap_or(module);
+    let meant = meant(snapshot, module);
     let mut importers = Vec::new();
     for (id, entry) in part.files(snapshot) {
-        for import in grouped(&entry.facts, |import| means(snapshot, id, &entry.facts, import, module, file))
-        {
-            importers.push(Importer { file: entry.path.to_string(), import });
-        }
+        let facts = &entry.facts;
+        let wanted = |import: &Import| {
+            let leads_there =
+                || leads(&snapshot.files, id, import).iter().any(|to| *to != id && meant.contains(to));
+            is_named(facts, import, module) || (!meant.is_empty() && leads_there())
+        };
+        importers.extend(
+            grouped(facts, wanted)
+                .into_iter()
+                .map(|import| Importer { file: entry.path.to_string(), import }),
+        );
     }
+    let file = snapshot.files.find(module).map(|id| snapshot.files.facts(id).language);
     let cut = Cut { total: importers.len(), ..Cut::default() };
-    Importers { module: module.to_owned(), importers, cut }
+    Importers { module: module.to_owned(), importers, note: file.and_then(unwritten), cut }
 }
 
-/// Whether an import is of the module that was asked for: by its written name, or because it leads to its file.
-fn means(
-    snapshot: &Snapshot,
-    from: FileId,
-    facts: &Facts,
-    import: &Import,
-    module: &str,
-    file: Option<FileId>,
-) -> bool {
-    let written = facts.text(import.module);
-    let whole = import.name.map(|name| format!("{written}{}{}", separator(facts.language), facts.text(name)));
-    if import.level == 0 && (written == module || whole.as_deref() == Some(module)) {
-        return true;
-    }
-    let modules = snapshot.files.modules();
-    let leads = |id: FileId| {
-        Some(id) == file
-            || (facts.language == Language::Python && python_name(modules, snapshot.files.path(id)) == module)
-    };
-    let target = modules.target(&snapshot.files, from, import);
-    let submodule = match (&target, import.name) {
-        (Some(Target::File(id)), Some(name)) => {
-            let folder = modules.package_folder(snapshot.files.path(*id));
-            folder.and_then(|folder| modules.inside(folder, facts.text(name)))
+impl Importers {
+    /// Why nobody is found, in words, and modules whose names look like the one that was asked for.
+    pub fn nobody(&self, snapshot: &Snapshot) -> (String, Vec<String>) {
+        let nothing = format!("nothing imports {}", self.module);
+        if let Some(note) = self.note {
+            return (format!("{nothing}; {note}"), Vec::new());
         }
-        (Some(Target::Folder(folder)), Some(name)) => modules.inside(folder, facts.text(name)),
-        _ => None,
+        let mut names: Vec<String> = Vec::new();
+        for (_, entry) in snapshot.files.each() {
+            names.extend(entry.facts.imports.iter().map(|import| module_name(&entry.facts, import)));
+        }
+        names.sort_unstable();
+        names.dedup();
+        let near: Vec<String> = kit::text::nearest(&self.module, names.iter().map(String::as_str))
+            .map(str::to_owned)
+            .into_iter()
+            .collect();
+        match near.as_slice() {
+            [] => (nothing, near),
+            _ => (format!("{nothing}; near is {}", near.join(", ")), near),
+        }
+    }
+}
+
+/// The files that the name of a module means wherever it is written.
+fn meant(snapshot: &Snapshot, module: &str) -> Vec<FileId> {
+    let files = &snapshot.files;
+    if let Some(id) = files.find(module) {
+        return vec![id];
+    }
+    let is_it = |path: &str, facts: &Facts| match facts.language {
+        Language::Python => python_name(files.modules(), path) == module,
+        Language::Rust => rust_name(files.modules(), files, path).is_some_and(|(krate, inner)| {
+            let rest = module.strip_prefix(&krate).or_else(|| module.strip_prefix("crate"));
+            rest.is_some_and(|rest| rest.strip_prefix("::").unwrap_or_default() == inner)
+        }),
+        // A package is a folder.
+        Language::Go => split(path).0 == module.trim_end_matches('/'),
+        _ => false,
     };
-    [target, submodule].into_iter().flatten().any(|target| matches!(target, Target::File(id) if leads(id)))
+    files.each().filter(|(_, entry)| is_it(&entry.path, &entry.facts)).map(|(id, _)| id).collect()
+}
+
+/// Whether an import says just the words that were asked for.
+fn is_named(facts: &Facts, import: &Import, module: &str) -> bool {
+    let written = module_name(facts, import);
+    let rest = module.strip_prefix(written.as_str()).filter(|_| import.level == 0);
+    rest.is_some_and(|rest| {
+        rest.is_empty()
+            || import
+                .name
+                .is_some_and(|name| rest.strip_prefix(separator(facts.language)) == Some(facts.text(name)))
+    })
+}
+
+/// Why a file may be used where no import says so, in languages in which that is so.
+fn unwritten(language: Language) -> Option<&'static str> {
+    Some(match (language, language.table().reach) {
+        (Language::Swift, _) => "files of one module use each other without an import",
+        (Language::Elixir, _) => "a module that is called by its whole name needs no import",
+        (Language::Ruby, _) => "what a loader finds by name needs no `require`",
+        (_, Reach::Folder) => "files of one folder use each other without an import",
+        (Language::Php, _) => "files of one namespace, and whole names, need no import",
+        (_, Reach::Package) => "files of one package use each other without an import",
+        (_, Reach::File | Reach::Project) => return None,
+    })
 }
 
 pub(crate) fn imported(facts: &Facts) -> Vec<Imported> {
@@ -137,12 +187,18 @@ fn grouped(facts: &Facts, wanted: impl Fn(&Import) -> bool) -> Vec<Imported> {
 
 /// The module as written.
 pub(crate) fn module_name(facts: &Facts, import: &Import) -> String {
-    format!("{}{}", ".".repeat(import.level as usize), facts.text(import.module))
+    let module = facts.text(import.module);
+    // Namespaces are kept with dots, as those of other languages; the path of a loaded file has dots of its own.
+    if facts.language == Language::Php && import.form != ImportForm::All {
+        return module.replace('.', "\\");
+    }
+    format!("{}{module}", ".".repeat(import.level as usize))
 }
 
 fn separator(language: Language) -> &'static str {
     match language {
         Language::Rust => "::",
+        Language::Php => "\\",
         Language::JavaScript | Language::TypeScript | Language::Go => "/",
         _ => ".",
     }
@@ -157,7 +213,8 @@ list_answer!(Imports, imports, |answer| {
 list_answer!(Importers, importers, |answer| {
     let line = |one: &Importer| format!("{}:{}  {}\n", one.file, one.import.line, words(&one.import));
     let lines: String = answer.importers.iter().map(line).collect();
-    lines + &budget::tail(&answer.cut)
+    let note = answer.note.map_or(String::new(), |note| format!("note: {note}\n"));
+    lines + &budget::tail(&answer.cut) + &note
 });
 
 fn words(import: &Imported) -> String {

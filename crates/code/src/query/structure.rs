@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use super::budget::{self, list_answer};
+use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
 use crate::facts::{DefId, DefKind, Facts};
 use crate::memo::Snapshot;
@@ -112,7 +112,12 @@ pub(crate) fn headline(name: &str, signature: &str) -> String {
 list_answer!(Structure<'_>, files, |answer| {
     let mut out = String::new();
     for file in answer.files.iter().map(Outline::told) {
-        out.push_str(&format!("{} ({}, {} lines)\n", file.path, file.language, file.lines));
+        let lines = counted(file.lines as usize, "line");
+        out.push_str(&format!(
+            "{} ({}, {lines})
+",
+            file.path, file.language
+        ));
         for definition in &file.definitions {
             let head = headline(&definition.name, definition.signature);
             out.push_str(&format!("  {:>5}  {head}\n", definition.line));

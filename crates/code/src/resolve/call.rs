@@ -24,6 +24,8 @@ impl Resolver<'_> {
             SiteKind::Measure => self.protocol(site, &[&["__len__"]], out),
             SiteKind::Tell => self.protocol(site, &[&["__str__", "__repr__"]], out),
             SiteKind::Show => self.protocol(site, &[&["__repr__"]], out),
+            SiteKind::Test => self.protocol(site, &[&["__bool__", "__len__"]], out),
+            SiteKind::Equal => self.protocol(site, &[&["__eq__"]], out),
             SiteKind::Contain => self.protocol(site, &[&["__contains__", "__iter__"]], out),
         }
     }
@@ -142,8 +144,8 @@ impl Resolver<'_> {
             Value::Super(_) => self.parent_member(class, name, DEPTH),
             _ => self.class_member(class, name, DEPTH),
         };
-        if found.is_empty() && matches!(receiver, Value::Class(_)) {
-            // `Class.new` in Ruby, and what an enum or namespace holds.
+        if found.is_empty() && !matches!(receiver, Value::Super(_)) {
+            // `Class.new` in Ruby, what an enum or namespace holds, and `object.__class__` in Python.
             for value in self.member(receiver, name, DEPTH) {
                 self.call_value(site, value, kind, confidence, out);
             }
@@ -190,8 +192,10 @@ impl Resolver<'_> {
                 if facts.def(class.def).kind == DefKind::Class && runs_code {
                     let kind = if kind == EdgeKind::Call { EdgeKind::Constructor } else { kind };
                     self.add(site, class, kind, confidence, out);
+                    self.set_up(site, class, kind, out);
                 }
             }
+            Value::Begun(class, file, start) => self.begun(site, class, (file, start), kind, out),
             Value::Instance(class) => {
                 for one in self.class_member(class, "__call__", DEPTH) {
                     if let Bound::Def(def) = one.binding.to {

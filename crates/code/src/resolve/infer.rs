@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::words::is_wrapping;
 use super::{Resolver, Value, Values};
 use crate::facts::{DefId, DefKind, Expr, ExprId, Flags};
 use crate::language::Language;
@@ -40,6 +41,13 @@ impl Resolver<'_> {
                     return self.ambient(file, name);
                 }
                 self.each(&of, |resolver, value| resolver.member(value, name, depth))
+            }
+            Expr::Begun(of, start) => {
+                let of = self.infer(file, of, within, depth);
+                self.each(&of, |_, value| match value {
+                    Value::Class(class) | Value::Instance(class) => vec![Value::Begun(class, file, start)],
+                    _ => Vec::new(),
+                })
             }
             Expr::Call(of) => self.infer_call(file, of, within, depth),
             Expr::Instance(of) => self.of_type(file, of, within, depth),
@@ -146,7 +154,12 @@ impl Resolver<'_> {
                 let found = self.parent_member(class, name, depth - 1);
                 self.member_values(&found, depth - 1)
             }
-            Value::Many(..) | Value::ManyOf(..) | Value::Tuple(..) | Value::Function(_) | Value::Foreign => {
+            Value::Many(..)
+            | Value::ManyOf(..)
+            | Value::Tuple(..)
+            | Value::Function(_)
+            | Value::Begun(..)
+            | Value::Foreign => {
                 vec![Value::Foreign]
             }
         }
@@ -210,34 +223,7 @@ impl Resolver<'_> {
     fn unwrapped(&mut self, file: FileId, callee: ExprId, within: DefId, depth: u32) -> Option<Vec<Value>> {
         let facts = self.facts(file);
         let Expr::Member(of, name) = facts.expr(callee) else { return None };
-        let wraps = match facts.language {
-            Language::Rust => matches!(
-                facts.text(name),
-                "unwrap"
-                    | "expect"
-                    | "clone"
-                    | "as_ref"
-                    | "as_mut"
-                    | "borrow"
-                    | "borrow_mut"
-                    | "lock"
-                    | "read"
-                    | "write"
-                    | "unwrap_or_default"
-                    | "unwrap_or"
-                    | "unwrap_or_else"
-                    | "to_owned"
-                    | "iter"
-                    | "iter_mut"
-                    | "into_iter"
-                    | "as_deref"
-                    | "ok"
-                    | "take"
-                    | "get"
-                    | "get_mut"
-            ),
-            _ => false,
-        };
+        let wraps = facts.language == Language::Rust && is_wrapping(facts.text(name));
         if !wraps {
             return None;
         }
@@ -269,7 +255,7 @@ impl Resolver<'_> {
                 self.each(&given, |resolver, value| resolver.called(value, depth - 1))
             }
             Value::Foreign | Value::Many(..) | Value::ManyOf(..) | Value::Tuple(..) => vec![value],
-            Value::Super(_) | Value::Folder(..) | Value::Inside(_) => Vec::new(),
+            Value::Super(_) | Value::Folder(..) | Value::Inside(_) | Value::Begun(..) => Vec::new(),
         }
     }
 
@@ -281,6 +267,10 @@ impl Resolver<'_> {
         let facts = self.facts(place.file);
         let def = facts.def(place.def);
         if let Some(result) = def.result {
+            let begun = def.returns.iter().find(|expr| matches!(facts.expr(**expr), Expr::Begun(..)));
+            if let Some(expr) = begun {
+                return self.infer(place.file, *expr, place.def, depth).to_vec();
+            }
             // `Self` is the class that the method is of.
             let expr = facts.expr(result);
             if let Expr::Name(name) = expr

@@ -13,11 +13,12 @@ impl Resolver<'_> {
         }
         let facts = self.facts(file);
         let python = facts.language == Language::Python;
+        let bare = facts.language.table().members_are_bare;
         let mut at = scope;
         loop {
             let kind = facts.def(at).kind;
-            // A Python class's names are seen in its own body only.
-            let seen = !(python && kind == DefKind::Class && at != scope);
+            // Members are not seen without what they are of, where a language wants that; a Python class's own body is code.
+            let seen = !kind.has_members() || bare || (python && at == scope);
             if seen {
                 let bound = facts.bound(at, name);
                 if bound.iter().any(|binding| binding.to == Bound::Global) {
@@ -171,7 +172,7 @@ impl Resolver<'_> {
         match facts.language {
             Language::Java | Language::Kotlin | Language::Scala | Language::Php | Language::CSharp => {
                 let name = import.name.unwrap_or(import.module);
-                self.in_package(facts.text(import.module), facts.text(name))
+                self.in_package_or_type(facts.text(import.module), facts.text(name))
             }
             Language::Elixir => {
                 let found = self.everywhere(facts.text(import.module));
@@ -248,7 +249,9 @@ impl Resolver<'_> {
                     let module = self.module_value(file, place, &target);
                     self.module_member(module, name, depth.saturating_sub(1))
                 }
-                None if facts.language == Language::Java => self.in_package(facts.text(import.module), name),
+                None if facts.language == Language::Java => {
+                    self.in_package_or_type(facts.text(import.module), name)
+                }
                 None => Vec::new(),
             },
         }

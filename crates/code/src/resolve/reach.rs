@@ -1,7 +1,7 @@
 //! Names that nobody imported: of the same folder, package or project. A name that several unrelated places define
 //! means none of them.
 
-use super::{Resolver, Value};
+use super::{DEPTH, Resolver, Value};
 use crate::facts::{DefId, DefKind, Flags, Import};
 use crate::language::{Language, Reach};
 use crate::project::{FileId, Place, split};
@@ -72,6 +72,17 @@ impl Resolver<'_> {
             }
         }
         self.as_values(&found)
+    }
+
+    /// The same, or a member of the class that the last part of `path` is: `import static shop.Item.zero`.
+    pub(super) fn in_package_or_type(&mut self, path: &str, name: &str) -> Vec<Value> {
+        let found = self.in_package(path, name);
+        if !found.is_empty() {
+            return found;
+        }
+        let (package, class) = path.rsplit_once('.').unwrap_or(("", path));
+        let classes = self.in_package(package, class);
+        self.each(&classes, |resolver, class| resolver.member(class, name, DEPTH))
     }
 
     fn in_used_namespace(&mut self, file: FileId, name: &str) -> Vec<Value> {
@@ -176,7 +187,13 @@ impl Resolver<'_> {
     }
 
     /// The module at a path, seen from a scope of a file.
-    fn rust_module(&mut self, file: FileId, scope: DefId, path: &str, depth: u32) -> Option<Value> {
+    pub(super) fn rust_module(
+        &mut self,
+        file: FileId,
+        scope: DefId,
+        path: &str,
+        depth: u32,
+    ) -> Option<Value> {
         if depth == 0 {
             return None;
         }

@@ -57,6 +57,9 @@ impl Resolver<'_> {
                 return;
             }
         };
+        if found.is_empty() && site.kind == SiteKind::Read {
+            self.looked_up(site, receiver, out);
+        }
         for one in found {
             self.descriptor(site, one, out);
             if let Bound::Def(def) = one.binding.to {

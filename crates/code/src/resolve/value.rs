@@ -1,6 +1,6 @@
 //! What an expression can be.
 
-use crate::facts::{DefId, ExprId};
+use crate::facts::{DefId, ExprId, Sym};
 use crate::project::{FileId, Place};
 
 /// One of the things that an expression may stand for.
@@ -18,6 +18,8 @@ pub(crate) enum Value {
     Instance(Place),
     /// A function or method.
     Function(Place),
+    /// The methods of a class, and of those below it, whose names begin as a text of that file does.
+    Begun(Place, FileId, Sym),
     /// The parents' view of an object of a class.
     Super(Place),
     /// A collection; its elements are values of the expression.

@@ -30,13 +30,25 @@ const COMMON: &[&str] = &[
     "version", "view", "visit", "wait", "warn", "warning", "with", "write", "writelines", "year", "zip",
 ];
 
+/// Methods of Rust's own types that give what is inside, or the same again.
+pub(super) fn is_wrapping(name: &str) -> bool {
+    WRAPPING.binary_search(&name).is_ok()
+}
+
+#[rustfmt::skip]
+const WRAPPING: &[&str] = &[
+    "as_deref", "as_mut", "as_ref", "borrow", "borrow_mut", "clone", "expect", "get", "get_mut", "into_iter", "iter",
+    "iter_mut", "lock", "ok", "read", "take", "to_owned", "unwrap", "unwrap_or", "unwrap_or_default", "unwrap_or_else",
+    "write",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn common_names_are_in_order() {
-        assert!(COMMON.is_sorted());
+        assert!(COMMON.is_sorted() && WRAPPING.is_sorted());
         assert!(is_common("get") && is_common("__len__") && !is_common("resolve_command"));
     }
 }

@@ -49,6 +49,7 @@ impl fmt::Display for Limit {
 /// What was spent. Without counts of the provider tokens are estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Spent {
+    /// That were sent, whatever came of them.
     pub requests: u32,
     pub rounds: u32,
     pub usage: Usage,
@@ -57,24 +58,19 @@ pub struct Spent {
 }
 
 impl Spent {
+    /// Adds what others spent.
+    pub fn add(&mut self, more: &Spent) {
+        self.requests += more.requests;
+        self.rounds += more.rounds;
+        self.usage.add(&more.usage);
+        self.estimated |= more.estimated;
+    }
+
     /// Adds a reply. `guess` is input and output in tokens.
-    pub(super) fn add(&mut self, counted: Option<Usage>, guess: (u64, u64)) {
-        self.requests += 1;
+    pub(super) fn pay(&mut self, counted: Option<Usage>, guess: (u64, u64)) {
         self.estimated |= counted.is_none();
         let (input, output) = guess;
-        let reply = counted.unwrap_or(Usage { input, output, ..Usage::default() });
-        let sum = &mut self.usage;
-        sum.input = sum.input.saturating_add(reply.input);
-        sum.cache_read = sum.cache_read.saturating_add(reply.cache_read);
-        sum.cache_write = sum.cache_write.saturating_add(reply.cache_write);
-        sum.output = sum.output.saturating_add(reply.output);
-        if let Some(thinking) = reply.thinking {
-            sum.thinking = Some(sum.thinking.unwrap_or(0).saturating_add(thinking));
-        }
-        if let Some(cost) = reply.cost {
-            let so_far = sum.cost.unwrap_or_default().nanodollars;
-            sum.cost = Some(Cost { nanodollars: so_far.saturating_add(cost.nanodollars) });
-        }
+        self.usage.add(&counted.unwrap_or(Usage { input, output, ..Usage::default() }));
     }
 }
 

@@ -5,7 +5,7 @@ use kit::text;
 use llm::retry::{self, Attempt, Progress};
 use llm::{Block, Done, Error, Kind, StopKind, View};
 
-use super::{Effect, End, Gate, Heard, Phase, Say, Turn, Warning};
+use super::{Effect, End, Gate, Heard, Phase, Say, Turn, Warning, Words};
 use crate::history::{Record, Reply};
 use crate::window;
 
@@ -33,6 +33,11 @@ pub(super) struct Listening {
 impl Listening {
     pub(super) fn after(failed: u32) -> Listening {
         Listening { failed, ..Listening::default() }
+    }
+
+    fn progress(&self, words: Words) -> Progress {
+        let out_of_hand = words == Words::Gone && !self.said.is_empty();
+        if out_of_hand || !self.blocks.is_empty() { Progress::Committed } else { Progress::Open }
     }
 
     /// What was said aloud so far.
@@ -86,7 +91,7 @@ impl Turn {
         let output: usize = blocks.iter().map(|block| block.raw().get().len()).sum();
         let guess = || (self.window().tokens(), text::tokens(output as u64));
         let guess = if usage.is_none() { guess() } else { (0, 0) };
-        self.spent.add(usage, guess);
+        self.spent.pay(usage, guess);
         out.extend(usage.map(|usage| Effect::Append(Record::Usage(usage))));
         out.push(Effect::Say(Say::Replied { stop: stop.clone(), usage }));
         let reply = self.history.admit(blocks);
@@ -148,10 +153,17 @@ impl Turn {
         out.push(Effect::Ask(Gate::BeforeStop { text, stop }));
     }
 
-    pub(super) fn failed(&mut self, error: Error, now_ms: i64, jitter: f64, out: &mut Vec<Effect>) {
+    pub(super) fn failed(
+        &mut self,
+        error: Error,
+        words: Words,
+        now_ms: i64,
+        jitter: f64,
+        out: &mut Vec<Effect>,
+    ) {
         let Phase::Listening(listening) = &self.phase else { return };
         let failed = listening.failed + 1;
-        let progress = if listening.blocks.is_empty() { Progress::Open } else { Progress::Committed };
+        let progress = listening.progress(words);
         if listening.shown {
             out.push(Effect::Say(Say::Retract));
         }

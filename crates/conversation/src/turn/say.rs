@@ -47,6 +47,15 @@ pub enum Say {
     Warning(Warning),
 }
 
+/// What becomes of words that were shown and do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// Whoever reads them can be told.
+    Retractable,
+    /// They are in somebody's pipe. Another attempt would put a second beginning behind the first.
+    Gone,
+}
+
 /// What somebody should know, in words for an error stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {

@@ -2,7 +2,7 @@
 
 use conversation::compact::{self, Unusable};
 use conversation::{History, Refused};
-use llm::{Block, CallId};
+use llm::{Block, CallId, Done, Reply, Stop, StopKind};
 use serde_json::Map;
 use testkit::Random;
 
@@ -96,4 +96,41 @@ fn a_transcript_has_all_that_a_summary_needs() {
     assert!(text.starts_with("[SUMMARY SO FAR]: one was asked\n\n[USER]: question 2 "), "{text}");
     assert!(text.contains("[ASSISTANT]: I look.\n\n[TOOL CALL]: read {}\n\n[TOOL RESULT]: "), "{text}");
     assert!(text.ends_with("[ASSISTANT]: answer 2\n\n") && !text.contains("question 3"), "{text}");
+}
+
+#[test]
+fn a_long_transcript_comes_in_portions_that_fit() {
+    let history = talked(6);
+    let ids: Vec<_> = (1..=5).map(id).collect();
+    let whole = compact::portions(&history, &ids, usize::MAX);
+    assert_eq!(whole.len(), 1);
+    let each = whole[0].len() / 5;
+    let parts = compact::portions(&history, &ids, each * 5 / 2);
+    assert!(parts.len() >= 3 && parts.iter().all(|part| part.len() <= each * 5 / 2), "{parts:?}");
+    assert_eq!(parts.concat(), whole[0], "nothing is left out");
+    let tiny = compact::portions(&history, &ids, 120);
+    assert_eq!(tiny.len(), 5);
+    assert!(tiny.iter().all(|part| part.contains("left out")), "one that is too long alone is clipped");
+}
+
+#[test]
+fn only_a_whole_answer_is_an_answer() {
+    let reply = |blocks: Vec<Block>, kind: StopKind| Reply {
+        blocks,
+        notes: Vec::new(),
+        done: Done { stop: Stop { kind, literal: "why".to_owned(), detail: None }, usage: None },
+    };
+    let words = || vec![Block::text("a "), Block::text("b")];
+    for kind in [StopKind::EndTurn, StopKind::StopSequence, StopKind::Unknown] {
+        assert_eq!(compact::answer(&reply(words(), kind)), Ok("a b".to_owned()));
+    }
+    let cut = [StopKind::MaxTokens, StopKind::ContextFull, StopKind::PauseTurn, StopKind::Compaction];
+    for kind in cut {
+        assert_eq!(compact::answer(&reply(words(), kind)), Err(Unusable::Unfinished("why".to_owned())));
+    }
+    let refused = compact::answer(&reply(words(), StopKind::Refusal));
+    assert_eq!(refused, Err(Unusable::Declined("why".to_owned())));
+    let call = Block::call(CallId("c".to_owned()), "read", &Map::new());
+    let called = compact::answer(&reply(vec![Block::text("I look."), call], StopKind::EndTurn));
+    assert_eq!(called, Err(Unusable::Called("read".to_owned())));
 }

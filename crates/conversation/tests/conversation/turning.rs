@@ -6,7 +6,7 @@ use std::time::Duration;
 use conversation::tools::{Beside, Output, Registry, Spec};
 use conversation::turn::{
     self, Budget, Departure, Effect, End, Entry, Event, Finale, Finished, Gate, Limit, Passed, Permit, Say,
-    Settings, Turn, Warning,
+    Settings, Turn, Warning, Words,
 };
 use conversation::{History, Record, Step, compact, window};
 use llm::{
@@ -198,7 +198,8 @@ impl Life {
                     2 => complaint(Kind::ContextTooLong),
                     _ => complaint(Kind::Overloaded),
                 };
-                Event::Failed { error, now_ms: 0, jitter: 0.5 }
+                let words = *self.random.pick(&[Words::Retractable, Words::Gone]);
+                Event::Failed { error, words, now_ms: 0, jitter: 0.5 }
             }
             _ => {
                 self.waiting.listening = false;
@@ -358,7 +359,7 @@ impl Led {
     }
 
     fn fail(&mut self, error: Error) {
-        self.step(Event::Failed { error, now_ms: 0, jitter: 0.0 });
+        self.step(Event::Failed { error, words: Words::Retractable, now_ms: 0, jitter: 0.0 });
     }
 
     fn give(&mut self, place: usize, content: &str) {
@@ -518,7 +519,7 @@ fn an_interrupt_before_any_word_leaves_no_trace_but_in_the_log() {
     led.step(Event::Stream(llm::Event::Block(call("a", "write", "x"))));
     led.step(Event::Interrupt);
     let (finished, log) = led.end();
-    assert_eq!(finished.history.exchanges().len(), 0);
+    assert_eq!((finished.history.exchanges().len(), finished.spent.requests), (0, 1));
     assert_eq!(log.last(), Some(&Record::Dropped { reason: "the user interrupted it".to_owned() }));
 }
 
@@ -570,6 +571,21 @@ fn failures_are_tried_again_until_a_block_is_complete() {
     assert_eq!(finished.end.exit(), kit::Exit::Provider);
     let answer = finished.history.exchanges()[0].answer().unwrap();
     assert_eq!(answer, "[This turn ended here: the connection was lost before the answer was complete]");
+}
+
+#[test]
+fn words_that_are_gone_are_not_said_twice() {
+    let gone = || Event::Failed { error: Error::Dropped, words: Words::Gone, now_ms: 0, jitter: 0.0 };
+    let mut led = Led::begun();
+    led.step(Event::Stream(llm::Event::Thinking("hm".to_owned())));
+    led.step(gone());
+    led.step(Event::Waited);
+    assert_eq!(led.waits.len(), 1, "nobody has a word of it yet");
+    led.step(Event::Stream(llm::Event::Text("ha".to_owned())));
+    led.step(gone());
+    assert_eq!(led.waits.len(), 1);
+    let (finished, _) = led.end();
+    assert!(matches!(finished.end, End::Failed(Error::Dropped)), "{:?}", finished.end);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, json};
-use testkit::Random;
+use testkit::{Random, crash};
 
 use crate::{assert_sendable, body, id};
 
@@ -144,7 +144,7 @@ fn all_results(history: &History) -> impl Iterator<Item = &Returned> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crash::points(80) as u32, ..ProptestConfig::default() })]
 
     #[test]
     fn a_window_is_valid_within_its_limit_and_moves_only_when_room_is_made(

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use kit::process::Cancel;
@@ -107,18 +107,14 @@ impl Drop for Stream {
     }
 }
 
-/// Carries an answer to its listener until it is complete. `lost` says what a failure to read means.
+/// Tells what an answer says until it is complete. `lost` says what a failure to read means.
 pub(super) fn pump(
     answer: &mut dyn Read,
     mut decoder: Decoder,
-    listener: &SyncSender<Result<Vec<Event>, Error>>,
+    tell: impl Fn(Vec<Event>) -> Result<(), Error>,
     lost: impl Fn(io::Error) -> Error,
 ) -> Result<(), Error> {
     let mut buffer = vec![0; 16 << 10];
-    let tell = |events: Vec<Event>| match events.is_empty() {
-        true => Ok(()),
-        false => listener.send(Ok(events)).map_err(|_| Error::Cancelled),
-    };
     let mut failure = None;
     while !decoder.is_done() {
         let read = match answer.read(&mut buffer) {

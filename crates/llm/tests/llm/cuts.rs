@@ -62,7 +62,7 @@ fn pieces<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]).collect()
 }
 
-fn split(pieces: &[&[u8]], cap: usize) -> (Vec<Vec<u8>>, Result<(), TooLong>) {
+pub(super) fn split(pieces: &[&[u8]], cap: usize) -> (Vec<Vec<u8>>, Result<(), TooLong>) {
     let mut events = Vec::new();
     let mut splitter = Splitter::new(cap);
     let mut each = |data: &[u8]| events.push(data.to_vec());
@@ -75,7 +75,7 @@ fn split(pieces: &[&[u8]], cap: usize) -> (Vec<Vec<u8>>, Result<(), TooLong>) {
     (events, Ok(()))
 }
 
-fn decoded(wire: Wire, pieces: &[&[u8]]) -> (Vec<Event>, Result<(), String>) {
+pub(super) fn decoded(wire: Wire, pieces: &[&[u8]]) -> (Vec<Event>, Result<(), String>) {
     let mut events = Vec::new();
     let mut decoder = Decoder::new(wire, "m", 1);
     for piece in pieces {

@@ -1,22 +1,19 @@
-//! Any bytes at the splitter and both readers: no panic, every call an object, and nothing after the end.
+//! Any bytes at the splitter and both readers: no panic, every call an object, nothing after the end,
+//! and the same wherever they are cut.
 
-use llm::sse::Splitter;
-use llm::{Block, Decoder, Event, Wire};
+use llm::{Block, Event, Wire};
+
+use super::cuts::{decoded, split};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
 
 #[test]
-fn any_bytes_are_split_within_the_cap() {
+fn any_bytes_are_split_within_the_cap_wherever_they_are_cut() {
     testkit::fuzz("llm-splitter", format!("{CORPUS}/splitter"), 10_000, |bytes| {
         const CAP: usize = 4096;
-        let mut splitter = Splitter::new(CAP);
-        let mut each = |data: &[u8]| assert!(data.len() <= CAP);
-        for piece in bytes.chunks(7) {
-            if splitter.feed(piece, &mut each).is_err() {
-                return;
-            }
-        }
-        splitter.finish(&mut each);
+        let whole = split(&[bytes], CAP);
+        assert!(whole.0.iter().all(|data| data.len() <= CAP));
+        assert_eq!(split(&bytes.chunks(7).collect::<Vec<_>>(), CAP), whole);
     });
 }
 
@@ -33,12 +30,10 @@ fn any_bytes_are_read_as_a_stream_of_openai_or_refused() {
 }
 
 fn read(wire: Wire, bytes: &[u8]) {
-    let mut decoder = Decoder::new(wire, "m", 1);
-    let mut events = Vec::new();
-    let fed = bytes.chunks(11).try_for_each(|piece| decoder.feed(piece, &mut events));
-    let complete = fed.is_ok() && decoder.finish(&mut events).is_ok();
+    let (events, ended) = decoded(wire, &[bytes]);
+    assert_eq!(decoded(wire, &bytes.chunks(11).collect::<Vec<_>>()), (events.clone(), ended.clone()));
     let ends = events.iter().filter(|event| matches!(event, Event::Done(_))).count();
-    assert_eq!(ends, usize::from(complete));
+    assert_eq!(ends, usize::from(ended.is_ok()));
     for event in &events {
         if let Event::Block(block) = event {
             check(block);

@@ -69,6 +69,11 @@ fn a_key_that_is_repeated_in_an_answer_is_not_passed_on() {
         let (_, error) =
             failure(wire, turn().say("x").fail("overloaded_error", "sk-secret").stream(theirs(wire)));
         assert!(!format!("{error:?}").contains("sk-secret"));
+        // What cannot be read may be quoted.
+        let odd = Reply::sse_bytes("data: \"Bearer sk-secret\"\n\n");
+        let (events, error) = failure(wire, odd);
+        assert!(format!("{events:?}{error:?}").contains("Bearer [key]"), "{events:?} {error:?}");
+        assert!(!format!("{events:?}{error:?}").contains("sk-secret"), "{events:?} {error:?}");
     }
 }
 

@@ -137,14 +137,24 @@ fn a_dead_writers_leftover_goes_and_a_live_writers_file_stays() {
     let home = tempdir().unwrap();
     let path = home.path().join("a");
     let leftover = home.path().join(".a.0123456789abcdef.replacing");
-    let others = [".a.backup.replacing", ".b.0123456789abcdef.replacing", "a.0123456789abcdef.replacing"];
+    let of_another = home.path().join(".b.c.0123456789abcdef.replacing");
+    let others = [
+        ".a.backup.replacing",
+        ".a.0123456789ABCDEF.replacing",
+        "a.0123456789abcdef.replacing",
+        "..0123456789abcdef.replacing",
+        "0123456789abcdef.replacing",
+        ".a.0123456789abcdef.replacing~",
+    ];
     for name in others {
         fs::write(home.path().join(name), "mine").unwrap();
     }
+    fs::write(&of_another, "half").unwrap();
     let writer = File::create(&leftover).unwrap();
     writer.lock().unwrap();
     put(&path, b"one").unwrap();
     assert!(leftover.exists(), "its writer lives");
+    assert!(!of_another.exists(), "whatever it was to become");
     drop(writer);
     put(&path, b"two").unwrap();
     assert!(!leftover.exists(), "its writer is gone");

@@ -80,7 +80,8 @@ impl Engine {
             Asks::Importers { module, part } => {
                 let answer = query::imports::importers(snapshot, module, part);
                 if answer.importers.is_empty() {
-                    return Err(refuse(format!("nothing imports {module}")).into());
+                    let (message, near) = answer.nobody(snapshot);
+                    return Err(refuse_with(message, "near", json!(near)).into());
                 }
                 tell.about(answer)
             }

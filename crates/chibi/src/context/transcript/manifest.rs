@@ -1,6 +1,7 @@
 //! `manifest.json`: which partitions there are, in the seed's form. It can be made again from the files at any time, so
 //! that nothing depends on it but the order and the speed of reading.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
@@ -53,7 +54,8 @@ impl Default for Manifest {
 }
 
 impl Manifest {
-    /// None without a manifest that can be read. Rows that lead out of `partitions/` are left out.
+    /// None without a manifest that can be read. Rows that lead out of `partitions/` are left out, and so are those that
+    /// name a partition again.
     pub(super) fn load(folder: &Path) -> Result<(Option<Manifest>, Vec<String>), ContextError> {
         let path = folder.join("manifest.json");
         let Some(bytes) = found(read(&path)).at("read", &path)? else { return Ok((None, Vec::new())) };
@@ -66,12 +68,15 @@ impl Manifest {
             }
         };
         let mut notes = Vec::new();
+        let mut known = HashSet::new();
         manifest.partitions.retain(|listed| {
-            let is_ours = stem(&listed.file).is_some();
-            if !is_ours {
-                notes.push(format!("`{}` lists `{}`, which is no partition", path.display(), listed.file));
-            }
-            is_ours
+            let odd = match stem(&listed.file) {
+                None => "which is no partition",
+                Some(_) if !known.insert(listed.file.clone()) => "and not for the first time",
+                Some(_) => return true,
+            };
+            notes.push(format!("`{}` lists `{}`, {odd}", path.display(), listed.file));
+            false
         });
         Ok((Some(manifest), notes))
     }
@@ -86,24 +91,24 @@ impl Manifest {
         self.rotation_policy = RotationPolicy::from(policy);
     }
 
-    /// Lists the partitions that lie in the folder and are not listed, by their times, behind those that are.
+    /// Lists the partitions that lie in the folder and are not listed, each behind those that began before it.
     pub(super) fn adopt(&mut self, folder: &Path) -> Result<Vec<String>, ContextError> {
         let partitions = folder.join("partitions");
+        let known: HashSet<&str> = self.partitions.iter().map(|listed| listed.file.as_str()).collect();
         let mut orphans = Vec::new();
-        let entries = found(fs::read_dir(&partitions)).at("list", &partitions)?;
-        for entry in entries.into_iter().flatten() {
+        for entry in found(fs::read_dir(&partitions)).at("list", &partitions)?.into_iter().flatten() {
             let name = entry.at("list", &partitions)?.file_name();
             let file = format!("partitions/{}", name.to_string_lossy());
-            if file.ends_with(".jsonl")
-                && stem(&file).is_some()
-                && !self.partitions.iter().any(|known| known.file == file)
-            {
+            if stem(&file).is_some() && !known.contains(file.as_str()) {
                 orphans.push(partition::measure(&folder.join(&file))?.listed(file));
             }
         }
         orphans.sort_by_key(|listed| (listed.start_ts, listed.end_ts, number(&listed.file)));
         let files = orphans.iter().map(|listed| listed.file.clone()).collect();
-        self.partitions.extend(orphans);
+        for orphan in orphans {
+            let before = self.partitions.iter().rposition(|listed| listed.start_ts <= orphan.start_ts);
+            self.partitions.insert(before.map_or(0, |before| before + 1), orphan);
+        }
         Ok(files)
     }
 
@@ -160,15 +165,44 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_lead_elsewhere_are_left_out() {
+    fn what_nobody_listed_stands_where_its_time_is() {
+        let home = Home::new();
+        let line = |time: u64| {
+            format!(
+                r#"{{"id":"{time}","timestamp":{time},"from":"a","to":"b","content":"","entry_type":"message"}}"#
+            )
+        };
+        let mut manifest = Manifest::default();
+        for time in [1, 3, 5] {
+            let file = format!("partitions/{time}-{time}.jsonl");
+            home.write(&file, line(time) + "\n");
+            manifest.partitions.push(partition::measure(&home.path().join(&file)).unwrap().listed(file));
+        }
+        for orphan in ["0-0", "4-4", "4-4-2", "9-9"] {
+            home.write(format!("partitions/{orphan}.jsonl"), line(orphan[..1].parse().unwrap()) + "\n");
+        }
+        assert_eq!(manifest.adopt(home.path()).unwrap().len(), 4);
+        let files: Vec<&str> = manifest.partitions.iter().filter_map(|listed| stem(&listed.file)).collect();
+        assert_eq!(files, ["0-0", "1-1", "3-3", "4-4", "4-4-2", "5-5", "9-9"]);
+        assert!(manifest.adopt(home.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn rows_that_lead_elsewhere_or_say_the_same_again_are_left_out() {
         let home = Home::new();
         let row = |file: &str| format!(r#"{{"file":"{file}","start_ts":1,"end_ts":2,"entry_count":3}}"#);
-        let rows = ["partitions/../../x.jsonl", "/etc/passwd", "partitions/.jsonl", "partitions/1-2.jsonl"]
-            .map(row)
-            .join(",");
+        let rows = [
+            "partitions/../../x.jsonl",
+            "/etc/passwd",
+            "partitions/.jsonl",
+            "partitions/1-2.jsonl",
+            "partitions/1-2.jsonl",
+        ]
+        .map(row)
+        .join(",");
         home.write("manifest.json", format!(r#"{{"version":1,"active_partition":"active.jsonl","partitions":[{rows}],"rotation_policy":{{"max_entries":1,"max_age_seconds":1}}}}"#));
         let (manifest, notes) = Manifest::load(home.path()).unwrap();
         assert_eq!(manifest.unwrap().partitions.len(), 1);
-        assert_eq!(notes.len(), 3);
+        assert_eq!(notes.len(), 4);
     }
 }

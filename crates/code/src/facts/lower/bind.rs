@@ -175,11 +175,14 @@ impl Lower<'_> {
     pub(super) fn give(&mut self, node: Node<'_>, shape: &Shape) {
         let Some(value) = shape.of.child(node) else { return };
         let scope = self.scope();
-        // A declared result says it all, and a very long list of results says nothing.
+        // A declared result says it all, but of a method that is looked up by name; and a very long list of results says
+        // nothing.
         let def = &self.defs[scope.0 as usize];
-        if def.result.is_none() && def.returns.len() < 16 {
+        let declared = def.result.is_some();
+        if def.returns.len() < 16 && (!declared || self.text_of(value).starts_with("getattr(")) {
             let expr = self.express(value);
-            if expr != ExprId::UNKNOWN {
+            let says_more = !declared || matches!(self.exprs[expr.0 as usize], Expr::Begun(..));
+            if expr != ExprId::UNKNOWN && says_more {
                 self.defs[scope.0 as usize].returns.push(expr);
             }
         }

@@ -234,6 +234,9 @@ impl<'a> Lower<'a> {
             "copy.copy",
             "enumerate",
             "zip",
+            "deque",
+            "collections.deque",
+            "getattr",
         ];
         if !known.contains(&name) {
             return None;
@@ -245,6 +248,7 @@ impl<'a> Lower<'a> {
         let first = self.express_at(*arguments.first()?, depth);
         Some(match name {
             "next" => self.push(Expr::Element(first)),
+            "getattr" => return self.express_looked_up(first, *arguments.get(1)?),
             "type" => {
                 let class = self.names.add("__class__");
                 self.push(Expr::Member(first, class))
@@ -260,6 +264,25 @@ impl<'a> Lower<'a> {
             }
             _ => first,
         })
+    }
+
+    /// A member by a name that is a text, or that begins with one.
+    fn express_looked_up(&mut self, of: ExprId, name: Node<'_>) -> Option<ExprId> {
+        let text = match name.child_by_field_name("left") {
+            Some(left) => self.text_of(left),
+            None => self.text_of(name),
+        };
+        let text = text.trim_start_matches(['f', 'r']).trim_matches(['"', '\'']);
+        let start = text.find(['{', '%']).map_or(text, |end| &text[..end]);
+        let is_whole = start == text && self.role(name) == Some(Role::Text);
+        if start.len() < 3 || !start.chars().all(|c| c.is_alphanumeric() || c == '_') {
+            return None;
+        }
+        let sym = self.names.add(start);
+        match is_whole {
+            true => Some(self.push(Expr::Member(of, sym))),
+            false => start.ends_with('_').then(|| self.push(Expr::Begun(of, sym))),
+        }
     }
 
     /// The type in `cast(Type, value)`.

@@ -136,7 +136,7 @@ fn rename(facts: &mut Facts, moved: &[Sym]) {
         }
     }
     for expr in &mut facts.exprs {
-        if let Expr::Name(name) | Expr::Member(_, name) = expr {
+        if let Expr::Name(name) | Expr::Member(_, name) | Expr::Begun(_, name) = expr {
             new(name);
         }
     }

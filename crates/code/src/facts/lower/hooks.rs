@@ -47,14 +47,17 @@ fn python(lower: &mut Lower<'_>, node: Node<'_>) {
         // A chain of comparisons is left alone: its operators stand between the operands.
         "comparison_operator" if node.named_child_count() == 2 => {
             let operator = node.child_by_field_name("operators").map_or("", |operator| operator.kind());
-            if matches!(operator, "in" | "not in")
-                && let Some(of) = named(node).nth(1)
-            {
-                let expr = lower.express(of);
-                lower.site(of, expr, SiteKind::Contain);
+            match operator {
+                "in" | "not in" => ask(lower, named(node).nth(1), SiteKind::Contain),
+                "==" | "!=" => ask(lower, plain(named(node).next()), SiteKind::Equal),
+                _ => {}
             }
         }
         "comparison_operator" => {}
+        "not_operator" => ask(lower, plain(node.child_by_field_name("argument")), SiteKind::Test),
+        "if_statement" | "elif_clause" | "while_statement" => {
+            ask(lower, plain(node.child_by_field_name("condition")), SiteKind::Test);
+        }
         "delete_statement" => {
             let several = |child: &Node<'_>| child.kind() == "expression_list";
             let list = named(node).next().filter(several).unwrap_or(node);
@@ -69,6 +72,19 @@ fn python(lower: &mut Lower<'_>, node: Node<'_>) {
             }
         }
     }
+}
+
+/// The language asks something of a value.
+fn ask(lower: &mut Lower<'_>, of: Option<Node<'_>>, kind: SiteKind) {
+    if let Some(of) = of {
+        let expr = lower.express(of);
+        lower.site(of, expr, kind);
+    }
+}
+
+/// What is neither a literal nor put together by operators, which make values of the language's own kinds.
+fn plain(node: Option<Node<'_>>) -> Option<Node<'_>> {
+    node.filter(|node| matches!(node.kind(), "identifier" | "attribute" | "call" | "subscript"))
 }
 
 /// Inside a macro there are only tokens: a name before parentheses is taken for a call.
