@@ -85,7 +85,7 @@ impl Service {
         let service = Arc::clone(self);
         // Without it the first question does the work.
         let _ = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            let before = service.engine.digests();
+            let before = service.engine.recall();
             if service.engine.refresh() != before {
                 // Whatever ends us, the next one need not begin from nothing.
                 service.noted(service.engine.persist());
