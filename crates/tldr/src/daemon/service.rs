@@ -85,7 +85,7 @@ impl Service {
         let service = Arc::clone(self);
         // Without it the first question does the work.
         let _ = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            let before = service.engine.digests();
+            let before = service.engine.recall();
             if service.engine.refresh() != before {
                 // Whatever ends us, the next one need not begin from nothing.
                 service.noted(service.engine.persist());
@@ -290,4 +290,42 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[expect(clippy::disallowed_methods, reason = "this is the poll with a deadline")]
 fn pause(time: Duration) {
     thread::sleep(time);
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+    use testkit::{Home, PATIENCE, until};
+
+    use super::*;
+
+    #[test]
+    fn while_it_looks_at_everything_it_says_so_and_takes_calls() {
+        let home = Home::new();
+        home.write("p/lib.py", "def helper():\n    return 1\n");
+        let env = Environment::of(home.environment());
+        let root = Root::find(&home.path().join("p")).unwrap();
+        let settings = Settings { auto_reindex_threshold: 1, ..Settings::default() };
+        let stopping = Arc::new(AtomicBool::new(false));
+        let service =
+            Service::new(root, env.places().unwrap(), settings, env, Clock::system(), Arc::clone(&stopping));
+        let service = Arc::new(service);
+        let said = |line: &str| -> Value { serde_json::from_slice(&service.answer(line)).unwrap() };
+        let status = || said(r#"{"cmd":"status"}"#)["status"].clone();
+        // Whoever looks, for the first time or again, waits for us; and nobody else does.
+        let held = service.engine.hold();
+        assert_eq!(status(), "indexing");
+        service.work_in_background();
+        assert_eq!((status(), said(r#"{"cmd":"ping"}"#)["status"].clone()), ("indexing".into(), "ok".into()));
+        drop(held);
+        assert!(until(PATIENCE, || status() == "ready"));
+        let held = service.engine.hold();
+        assert_eq!(said(r#"{"cmd":"notify","file":"lib.py"}"#)["reindex_triggered"], true);
+        assert_eq!(status(), "indexing");
+        assert_eq!(said(r#"{"cmd":"track","hook":"save"}"#)["total_invocations"], 1);
+        drop(held);
+        assert!(until(PATIENCE, || status() == "ready"));
+        assert_eq!(said(r#"{"cmd":"shutdown"}"#)["status"], "shutting_down");
+        assert_eq!(status(), "shutting_down");
+    }
 }
