@@ -97,14 +97,20 @@ const BENCHES: &[Bench] = &[
     bench(
         "chibi",
         "chibi",
-        "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn",
+        "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn; then chibi-store and llm",
     ),
-    bench(
-        "chibi-store",
-        "chibi",
-        "chibi's transcripts at three sizes: opening, appending, searching with filters and without",
-    ),
-    bench("llm", "llm", "event streams of models: splitting, reading, first byte, memory"),
+    Bench {
+        part_of: Some("chibi"),
+        ..bench(
+            "chibi-store",
+            "chibi",
+            "chibi's transcripts at three sizes: opening, appending, searching with filters and without",
+        )
+    },
+    Bench {
+        part_of: Some("chibi"),
+        ..bench("llm", "llm", "event streams of models: splitting, reading, first byte, memory")
+    },
     bench("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
 ];
 

@@ -348,6 +348,26 @@ fn one_of_a_thing_is_told_as_one() {
 }
 
 #[test]
+fn of_several_with_a_name_the_one_in_the_part_that_is_asked_about_is_meant() {
+    let part = Part { path: "shop".to_owned(), language: None };
+    let answer = impact::impact(&shop(), "price", 1, &part).expect("one of them is there");
+    assert_eq!((answer.file.as_str(), answer.callers.len()), ("shop/prices.py", 1));
+    let many: Vec<String> = (0..20).map(|n| format!("d{n}/a.py")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|path| (path.as_str(), "def f():\n    pass\n")).collect();
+    let missing = impact::impact(&project(&many), "f", 1, &Part::default()).expect_err("twenty of them");
+    assert_eq!(missing.candidates.len(), 20);
+    assert!(missing.message().ends_with("d15/a.py:f and 12 more"), "{}", missing.message());
+}
+
+#[test]
+fn overloads_are_one_function() {
+    let text = "class Box {\n  take(n: number): void;\n  take(n: string): void;\n  take(n: any) {}\n  lost(n: number): void;\n  lost(n: any) {}\n}\nfunction run() {\n  new Box().take(1);\n}\nrun();\n";
+    let answer = dead::dead(&project(&[("a.ts", text)]), &Part::default(), &[]);
+    let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!([names(&answer.dead), names(&answer.possibly_dead)].concat(), ["Box.lost"]);
+}
+
+#[test]
 fn an_edge_that_was_found_in_another_file_is_told_where_it_starts() {
     let snapshot = project(&[
         (

@@ -187,6 +187,29 @@ impl<'a> Host<'a> {
         Ok(())
     }
 
+    /// Those that would fill the window wait for another turn.
+    fn take_letters(&mut self, mut letters: Vec<inbox::Message>) {
+        let texts = letters.iter().map(|letter| letter.content.as_str());
+        let fitting = prompt::fitting(texts, self.letters_at_once());
+        if let Some(waiting) = letters.len().checked_sub(fitting).filter(|waiting| *waiting > 0) {
+            self.run
+                .out
+                .warn(&format!("{waiting} messages wait for the next turn: they do not fit this one"));
+        }
+        letters.truncate(fitting);
+        self.letters = letters;
+    }
+
+    /// How many bytes of letters a turn takes: a quarter of the window.
+    fn letters_at_once(&self) -> usize {
+        usize::try_from(self.stage.config.window).unwrap_or(usize::MAX)
+    }
+
+    fn inbox(&self, most: usize) -> String {
+        let letters = self.letters.iter().map(|letter| (letter.from.as_str(), letter.content.as_str()));
+        prompt::inbox(letters, most)
+    }
+
     /// Letters that came with a prompt that was never answered wait again. Rather twice than never.
     fn return_letters(&mut self) -> Result<(), Failure> {
         let prompt = self.context.window().iter().rev().find(|entry| entry.is_prompt());
@@ -350,16 +373,15 @@ impl drive::Host for Host<'_> {
         let prompt = fired.prompt().map_or(prompt, str::to_owned);
         match self.context.drain() {
             _ if self.voice == Voice::Quiet => {}
-            Ok(letters) => self.letters = letters,
-            Err(error) => self.run.out.warn(&format!("the inbox cannot be read: {error}")),
+            Ok(letters) => self.take_letters(letters),
+            Err(error) => self.run.out.warn(&failure::line("the inbox cannot be read", &error)),
         }
-        let letters = self.letters.iter().map(|letter| (letter.from.as_str(), letter.content.as_str()));
-        self.parts.inbox = prompt::inbox(letters);
         // The model gets the letters behind the conversation, where they cost no one's cache; the log has them with the
-        // prompt, so that later turns still know them.
-        self.prompt = match self.parts.inbox.is_empty() {
+        // prompt and whole, so that later turns still know them.
+        self.parts.inbox = self.inbox(self.letters_at_once());
+        self.prompt = match self.letters.is_empty() {
             true => prompt.clone(),
-            false => format!("{}\n\n{prompt}", self.parts.inbox),
+            false => format!("{}\n\n{prompt}", self.inbox(usize::MAX)),
         };
         Entering::Send(prompt)
     }

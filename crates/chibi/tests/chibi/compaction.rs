@@ -195,6 +195,7 @@ fn a_conversation_that_no_model_could_read_at_once_is_summed_up_part_by_part() {
     }
     let output = chibi.run(&["-z"]).ok();
     assert!(output.stdout.starts_with("Compacted 8 exchanges into a summary"), "{}", output.transcript());
+    assert!(output.stderr.contains("the model is asked 4 times for a summary"), "{}", output.stderr);
     let summary = chibi.read("contexts/default/summary.md");
     for number in 1..=8 {
         assert!(summary.contains(&format!("question {number}")), "{summary}");
