@@ -185,7 +185,9 @@ fn a_module_is_meant_by_every_name_that_its_language_has_for_it() {
     assert_eq!(found("kitchen::tools"), ["cook/src/main.rs:1", "kitchen/src/lib.rs:1"]);
     assert_eq!(found("crate::tools"), found("kitchen::tools"));
     assert_eq!(found("./kitchen/src/tools.rs"), found("kitchen::tools"));
-    assert_eq!(found("kitch::tools"), Vec::<String>::new());
+    for other in ["kitch::tools", "kitchentools", "std::tools", "tools"] {
+        assert_eq!(found(other), Vec::<String>::new(), "{other}");
+    }
     assert_eq!(found("app/store"), ["app/main.go:3"]);
     assert_eq!(found("app/store/store.go"), ["app/main.go:3"]);
     assert_eq!(found("app/store/store_test.go"), Vec::<String>::new());

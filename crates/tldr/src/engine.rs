@@ -213,12 +213,12 @@ impl Engine {
     }
 
     /// Somebody says that a file changed: it is looked at with the next question anyway, so only what the kernel cannot
-    /// tell needs a hint.
-    pub fn changed(&self, file: &Path) {
-        if let Some(path) = self.root.relative(self.root.path(), file) {
-            lock(&self.told).insert(path.clone());
-            lock(&self.touched).insert(path);
-        }
+    /// tell needs a hint. Gives its name in answers; nothing for one that is not in the project.
+    pub fn changed(&self, file: &Path) -> Option<String> {
+        let path = self.root.relative(self.root.path(), file)?;
+        lock(&self.told).insert(path.clone());
+        lock(&self.touched).insert(path.clone());
+        Some(path)
     }
 
     /// As somebody who looks at all files holds it.

@@ -24,7 +24,7 @@ fn large_project() -> Home {
             write!(text, "def f{at}(a):\n    b = f{next}(a)\n    if b.x > {at}:\n        return b.y(a)\n    return b\n\n")
                 .unwrap();
         }
-        home.write(&format!("p/m{file}.py"), text);
+        home.write(format!("p/m{file}.py"), text);
     }
     home
 }
