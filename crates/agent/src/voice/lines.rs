@@ -173,7 +173,7 @@ mod tests {
         let usage = Usage { input: 1000, cache_read: 3000, output: 5, ..Usage::default() };
         let line = spent(&Spent { requests: 1, usage, ..Spent::default() });
         assert_eq!(line, "1 request · 4.0k in (75 % cached) · 5 out");
-        assert_eq!(super::spent(&Spent { requests: 2, ..Spent::default() }), "2 requests");
+        assert_eq!(spent(&Spent { requests: 2, ..Spent::default() }), "2 requests");
     }
 
     #[test]
