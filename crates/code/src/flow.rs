@@ -118,36 +118,26 @@ pub fn data_flow(file: &Parsed<'_>, function: &str) -> Result<DataFlow, FlowErro
     Ok(view::data_flow(&lowered.name, &lowered.body, &flows, lowered.notes))
 }
 
-/// The lines that a line depends on, or that depend on it.
+/// The lines that a line depends on, or that depend on it. A line of a function inside the one that was asked about
+/// depends on what that one does with it, and on what the inner one was made from.
 pub fn slice(file: &Parsed<'_>, function: &str, criterion: &Criterion) -> Result<Slice, FlowError> {
     let lowered = Lowered::of(file, function, Some(criterion.line))?;
-    let (body, graph, line) = (&lowered.body, &lowered.graph, criterion.line);
+    let line = criterion.line;
     if line < lowered.lines.0 || line > lowered.lines.1 {
         return Err(FlowError::Outside { function: lowered.name, line, lines: lowered.lines });
     }
-    let steps = slice::steps_at(body, line);
-    if steps.is_empty() {
-        return Err(FlowError::NoStatement { near: around(body, line), function: lowered.name, line });
+    let whole = Criterion { var: None, ..criterion.clone() };
+    let inner: Vec<Lowered<'_>> = find::around(file, lowered.node, line)
+        .into_iter()
+        .map(|node| Lowered::build(file, node, Unit::Function, lowered.name.clone(), lowered.lines))
+        .filter(|inner| !slice::steps_at(&inner.body, line).is_empty())
+        .collect();
+    let mut lines = slice::Lines::new();
+    for (depth, unit) in std::iter::once(&lowered).chain(&inner).enumerate() {
+        let is_innermost = depth == inner.len();
+        slice::makes(&mut lines, line);
+        lines.extend(unit.slice(if is_innermost { criterion } else { &whole })?);
     }
-    let deps = slice::Dependences::of(body, graph);
-    let seeds = match &criterion.var {
-        None => slice::Seeds { whole: steps, line, ..slice::Seeds::default() },
-        Some(var) => {
-            if !(0..body.vars.len()).any(|known| slice::is_named(body, known, var)) {
-                let names = body.vars.iter().filter(|it| !it.hidden).map(|it| it.name.as_str());
-                let near = find::near(names, var);
-                return Err(FlowError::NoVariable { function: lowered.name, var: var.clone(), near });
-            }
-            match criterion.direction {
-                Direction::Backward => slice::seeds_back(body, graph, &deps, &steps, var, line),
-                Direction::Forward => slice::seeds_on(body, &deps, &steps, var, line),
-            }
-        }
-    };
-    let lines = match criterion.direction {
-        Direction::Backward => deps.backward(body, seeds),
-        Direction::Forward => deps.forward(body, seeds),
-    };
     Ok(view::slice(&lowered.name, criterion, file.source, lines, lowered.notes))
 }
 
@@ -156,7 +146,8 @@ pub fn functions(file: &Parsed<'_>) -> Vec<Candidate> {
     find::functions(file).iter().map(candidate).collect()
 }
 
-struct Lowered {
+struct Lowered<'t> {
+    node: Node<'t>,
     name: String,
     lines: (usize, usize),
     body: Body,
@@ -164,9 +155,9 @@ struct Lowered {
     notes: Vec<String>,
 }
 
-impl Lowered {
+impl<'t> Lowered<'t> {
     /// The function of that name; where there are several, the one that `line` is in.
-    fn of(file: &Parsed<'_>, function: &str, line: Option<usize>) -> Result<Self, FlowError> {
+    fn of(file: &'t Parsed<'_>, function: &str, line: Option<usize>) -> Result<Self, FlowError> {
         supported(file)?;
         if function == MODULE {
             let last = file.root().end_position().row + 1;
@@ -178,14 +169,43 @@ impl Lowered {
         Ok(Self::build(file, found.node, Unit::Function, found.name.clone(), lines))
     }
 
-    fn build(file: &Parsed<'_>, node: Node<'_>, unit: Unit, name: String, lines: (usize, usize)) -> Self {
+    fn build(file: &Parsed<'_>, node: Node<'t>, unit: Unit, name: String, lines: (usize, usize)) -> Self {
         let mut body = lower::lower(file, node, unit);
         let graph = graph::build(&body);
         let mut notes = std::mem::take(&mut body.notes);
         notes.extend(
             graph.lost.iter().map(|label| format!("no label {label}: the jump to it is taken to leave")),
         );
-        Self { name, lines, body, graph, notes }
+        Self { node, name, lines, body, graph, notes }
+    }
+
+    /// The lines of its own that a criterion leads to.
+    fn slice(&self, criterion: &Criterion) -> Result<slice::Lines, FlowError> {
+        let (body, graph, line) = (&self.body, &self.graph, criterion.line);
+        let function = || self.name.clone();
+        let steps = slice::steps_at(body, line);
+        if steps.is_empty() {
+            return Err(FlowError::NoStatement { near: around(body, line), function: function(), line });
+        }
+        let deps = slice::Dependences::of(body, graph);
+        let seeds = match &criterion.var {
+            None => slice::Seeds { whole: steps, line, ..slice::Seeds::default() },
+            Some(var) => {
+                if !(0..body.vars.len()).any(|known| slice::is_named(body, known, var)) {
+                    let names = body.vars.iter().filter(|it| !it.hidden).map(|it| it.name.as_str());
+                    let near = find::near(names, var);
+                    return Err(FlowError::NoVariable { function: function(), var: var.clone(), near });
+                }
+                match criterion.direction {
+                    Direction::Backward => slice::seeds_back(body, graph, &deps, &steps, var, line),
+                    Direction::Forward => slice::seeds_on(body, &deps, &steps, var, line),
+                }
+            }
+        };
+        Ok(match criterion.direction {
+            Direction::Backward => deps.backward(body, seeds),
+            Direction::Forward => deps.forward(body, seeds),
+        })
     }
 }
 

@@ -3,6 +3,7 @@
 //! out the same as before stops the wave there. The counters count every cell of the second layer and every answer.
 
 mod kept;
+mod work;
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use crate::facts::Facts;
 use crate::graph::Graph;
 use crate::project::{Changes, FileId, Files, Said};
 use crate::resolve::{self, Reads, Resolution};
+pub use work::{Work, Worked};
 
 /// What the memo did since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -49,6 +51,10 @@ pub struct Memo {
     facts_revision: u64,
     /// The count at which each file last changed.
     revisions: HashMap<Arc<str>, u64>,
+    /// The same for what build files say.
+    manifests_revision: u64,
+    /// The count with which it began, after whatever it has forgotten.
+    born: u64,
     dirty: bool,
 }
 
@@ -116,7 +122,8 @@ pub enum Basis<'a> {
 /// What the memo says to a question.
 pub enum Asked {
     Kept(Arc<str>),
-    /// It has to be made, which can be done without holding the memo, and given to [`Memo::keep`].
+    /// It has to be made, and before it perhaps what it stands on, which both can be done without holding the memo. It is
+    /// to be given to [`Memo::keep`].
     Make(Ticket),
 }
 
@@ -124,8 +131,20 @@ pub enum Asked {
 pub struct Ticket {
     key: String,
     stamp: Stamp,
-    /// What the answer has to be about.
+    revision: u64,
+    /// What the answer has to be about, once [`Ticket::worked`] was asked.
     pub snapshot: Snapshot,
+    work: Option<Work>,
+}
+
+impl Ticket {
+    /// Has that worked out which the answer needs and nobody knew, without holding the memo. It is to be given to
+    /// [`Memo::take`].
+    pub fn worked(&mut self, run: impl FnOnce(Work) -> Worked) -> Option<Worked> {
+        let worked = run(self.work.take()?);
+        self.snapshot = worked.snapshot();
+        Some(worked)
+    }
 }
 
 /// More answers than this are not kept, nor more of them than so many bytes: then all are forgotten, which costs each of
@@ -172,6 +191,7 @@ impl Memo {
         if let Some(files) = self.files.with_manifests(changes) {
             self.files = Arc::new(files);
             self.facts_revision += 1;
+            self.manifests_revision = self.facts_revision;
             self.dirty = true;
             self.cells.values_mut().for_each(|cell| cell.stale = true);
         }
@@ -179,10 +199,14 @@ impl Memo {
 
     /// The state now, with everything that changed worked out again.
     pub fn snapshot(&mut self) -> Snapshot {
-        if self.dirty {
-            self.resolve();
-            self.dirty = false;
+        if let Some(work) = self.work() {
+            self.take(work.done());
         }
+        self.so_far()
+    }
+
+    /// The state of the files now; who uses whom may be behind.
+    fn so_far(&self) -> Snapshot {
         Snapshot { files: Arc::clone(&self.files), graph: Arc::clone(&self.graph) }
     }
 
@@ -195,7 +219,10 @@ impl Memo {
     ) -> Arc<str> {
         match self.ask(key, basis) {
             Asked::Kept(text) => text,
-            Asked::Make(ticket) => {
+            Asked::Make(mut ticket) => {
+                if let Some(worked) = ticket.worked(Work::done) {
+                    self.take(worked);
+                }
                 let text: Arc<str> = compute(&ticket.snapshot).into();
                 self.keep(ticket, Arc::clone(&text));
                 text
@@ -205,13 +232,9 @@ impl Memo {
 
     /// The kept answer under `key`, or the right to make it.
     pub fn ask(&mut self, key: &str, basis: Basis<'_>) -> Asked {
-        let snapshot = match basis {
-            Basis::Given(_) => Snapshot { files: Arc::clone(&self.files), graph: Arc::clone(&self.graph) },
-            _ => self.snapshot(),
-        };
-        let stamp = self.stamp(basis);
+        let ticket = self.ticket(key, basis);
         match self.answers.get(key) {
-            Some(kept) if kept.stamp == stamp => {
+            Some(kept) if kept.stamp == ticket.stamp => {
                 self.counters.hits += 1;
                 return Asked::Kept(Arc::clone(&kept.text));
             }
@@ -222,12 +245,32 @@ impl Memo {
             None => self.counters.misses += 1,
         }
         self.note("computed", key);
-        Asked::Make(Ticket { key: key.to_owned(), stamp, snapshot })
+        Asked::Make(ticket)
     }
 
     /// The right to make an answer that is not looked for, and need not be kept.
-    pub fn ticket(&mut self, key: &str) -> Ticket {
-        Ticket { key: key.to_owned(), stamp: Stamp::All(self.facts_revision), snapshot: self.snapshot() }
+    pub fn ticket(&mut self, key: &str, basis: Basis<'_>) -> Ticket {
+        let work = match basis {
+            Basis::Given(_) => None,
+            Basis::Facts => self.work(),
+            // Whether it is another graph is known when it was worked out.
+            Basis::File(_) | Basis::Graph => {
+                self.snapshot();
+                None
+            }
+        };
+        Ticket {
+            key: key.to_owned(),
+            stamp: self.stamp(basis),
+            revision: self.facts_revision,
+            snapshot: self.so_far(),
+            work,
+        }
+    }
+
+    /// Whether a question about who uses whom would have to wait for work.
+    pub fn is_behind(&self) -> bool {
+        self.dirty
     }
 
     /// Whether it was never told of a file.
@@ -236,6 +279,10 @@ impl Memo {
     }
 
     pub fn keep(&mut self, ticket: Ticket, text: Arc<str>) {
+        // Everything was forgotten meanwhile, and counting began anew.
+        if ticket.revision < self.born {
+            return;
+        }
         self.answer_bytes += text.len();
         if self.answers.len() >= ANSWERS || self.answer_bytes > ANSWER_BYTES {
             self.answers.clear();
@@ -254,12 +301,10 @@ impl Memo {
         self.log.drain(..).collect()
     }
 
-    /// Forgets every answer and every cell; the facts stay.
-    pub fn clear(&mut self) {
-        self.answers.clear();
-        self.answer_bytes = 0;
-        self.cells.clear();
-        self.dirty = true;
+    /// Forgets everything, files and counts too. What was being made meanwhile is about another life.
+    pub fn forget(&mut self) {
+        let born = self.facts_revision + 1;
+        *self = Self { born, facts_revision: born, ..Self::default() };
     }
 
     fn stamp(&self, basis: Basis<'_>) -> Stamp {
@@ -271,8 +316,8 @@ impl Memo {
         }
     }
 
-    /// Works out again what the uses of a file mean, where something they stand on changed.
-    fn resolve(&mut self) {
+    /// The files whose uses have to be looked at, all counted.
+    fn wanted(&mut self) -> Vec<FileId> {
         let mut wanted = Vec::new();
         for (id, _) in self.files.each() {
             match self.cells.get(&id) {
@@ -288,13 +333,7 @@ impl Memo {
                 }
             }
         }
-        let files = Arc::clone(&self.files);
-        let fresh: Vec<_> = wanted.par_iter().map(|id| (*id, Cell::new(&files, *id))).collect();
-        for (id, cell) in fresh {
-            self.note("resolved", files.path(id));
-            self.cells.insert(id, cell);
-        }
-        self.gather();
+        wanted
     }
 
     fn gather(&mut self) {

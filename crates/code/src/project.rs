@@ -19,7 +19,7 @@ pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
 pub(crate) use manifest::{Kind, Scripts};
 pub use manifest::{Manifest, Said};
-pub(crate) use modules::{Modules, Target, declared_package, python_name, rust_name};
+pub(crate) use modules::{Modules, Target, declared_package, is_rust_module, python_name};
 pub(crate) use path::split;
 
 pub(crate) fn family(language: Language) -> Family {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use code::facts::extract;
 use code::language::Language;
-use code::memo::{Basis, Counters, Memo};
+use code::memo::{Asked, Basis, Counters, Memo, Snapshot, Work};
 use code::project::{Manifest, Said};
 use code::query::{Part, calls, structure};
 use proptest::prelude::*;
@@ -23,7 +23,10 @@ fn gone(path: &str) -> Change {
 
 /// Every edge, those of low confidence included, by what its ends are called; and every call that leads nowhere.
 fn edges(memo: &mut Memo) -> String {
-    let snapshot = memo.snapshot();
+    edges_of(&memo.snapshot())
+}
+
+fn edges_of(snapshot: &Snapshot) -> String {
     let name = |place: code::project::Place| {
         let facts = snapshot.files.facts(place.file);
         format!(
@@ -422,6 +425,81 @@ proptest! {
             prop_assert_eq!(edges(&mut memo), edges(&mut fresh));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+
+    /// What is worked out while files change is about the files as they were, and nothing of it is believed that does not
+    /// hold any more.
+    #[test]
+    fn what_changes_under_the_work_is_seen(steps in prop::collection::vec((0..4_usize, prop::option::weighted(0.85, text())), 2..12)) {
+        let mut memo = Memo::default();
+        let mut now: std::collections::BTreeMap<String, String> = Default::default();
+        let fresh = |now: &std::collections::BTreeMap<String, String>| {
+            let mut fresh = Memo::default();
+            fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
+            edges(&mut fresh)
+        };
+        let mut out: Option<(Work, String)> = None;
+        for (number, text) in steps {
+            let path = format!("m{number}.py");
+            match text {
+                Some(text) => {
+                    memo.update(vec![file(&path, &text)]);
+                    now.insert(path, text);
+                }
+                None => {
+                    memo.update(vec![gone(&path)]);
+                    now.remove(&path);
+                }
+            }
+            match out.take() {
+                None => out = memo.work().map(|work| (work, fresh(&now))),
+                Some((work, then)) => {
+                    let worked = work.done();
+                    prop_assert_eq!(edges_of(&worked.snapshot()), then);
+                    memo.take(worked);
+                    prop_assert_eq!(edges(&mut memo), fresh(&now));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_made_while_everything_is_forgotten_is_forgotten_too() {
+    let mut memo = three();
+    memo.update(vec![file("c.py", "from b import f\n\ndef alone():\n    f()\n")]);
+    let Asked::Make(mut ticket) = memo.ask("calls", Basis::Facts) else { panic!("nothing was kept") };
+    memo.forget();
+    // The same number of changes as before, of other files.
+    for number in 0..3 {
+        memo.update(vec![file(&format!("z{number}.py"), B)]);
+    }
+    let worked = ticket.worked(Work::done).expect("a file had changed");
+    memo.take(worked);
+    assert_eq!(edges(&mut memo), "");
+    memo.keep(ticket, "of another life".into());
+    assert!(matches!(memo.ask("calls", Basis::Facts), Asked::Make(_)));
+}
+
+#[test]
+fn a_build_file_that_changes_under_the_work_is_seen() {
+    let mut memo = Memo::default();
+    let module = |name: &str| -> Vec<Said> {
+        let text = format!("module {name}\n");
+        vec![(Arc::from("go.mod"), Manifest::read("go.mod", &text).map(Arc::new))]
+    };
+    memo.update_manifests(module("one.org/a"));
+    memo.update(vec![
+        file("u/u.go", "package u\n\nfunc F() {}\n"),
+        file("m.go", "package main\n\nimport \"two.org/a/u\"\n\nfunc main() { u.F() }\n"),
+    ]);
+    let work = memo.work().expect("nothing is known yet");
+    memo.update_manifests(module("two.org/a"));
+    memo.take(work.done());
+    assert!(edges(&mut memo).contains("m.go:main:5 5 -> u/u.go:F:3"), "{}", edges(&mut memo));
 }
 
 /// The programs of the fixtures, one language each.

@@ -185,7 +185,9 @@ fn a_module_is_meant_by_every_name_that_its_language_has_for_it() {
     assert_eq!(found("kitchen::tools"), ["cook/src/main.rs:1", "kitchen/src/lib.rs:1"]);
     assert_eq!(found("crate::tools"), found("kitchen::tools"));
     assert_eq!(found("./kitchen/src/tools.rs"), found("kitchen::tools"));
-    assert_eq!(found("kitch::tools"), Vec::<String>::new());
+    for other in ["kitch::tools", "kitchentools", "std::tools", "tools"] {
+        assert_eq!(found(other), Vec::<String>::new(), "{other}");
+    }
     assert_eq!(found("app/store"), ["app/main.go:3"]);
     assert_eq!(found("app/store/store.go"), ["app/main.go:3"]);
     assert_eq!(found("app/store/store_test.go"), Vec::<String>::new());
@@ -345,4 +347,45 @@ fn one_of_a_thing_is_told_as_one() {
     assert_eq!([0, 1, 2, 2000].map(counted), ["0 files", "1 file", "2 files", "2,000 files"]);
     let snapshot = project(&[("a.py", "def one():\n    two()\n\ndef two(x):\n    x.three()\n")]);
     assert!(calls::calls(&snapshot, &Part::default()).text().ends_with("1 edge, 1 call unresolved\n"));
+}
+
+#[test]
+fn of_several_with_a_name_the_one_in_the_part_that_is_asked_about_is_meant() {
+    let part = Part { path: "shop".to_owned(), language: None };
+    let answer = impact::impact(&shop(), "price", 1, &part).expect("one of them is there");
+    assert_eq!((answer.file.as_str(), answer.callers.len()), ("shop/prices.py", 1));
+    let many: Vec<String> = (0..20).map(|n| format!("d{n}/a.py")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|path| (path.as_str(), "def f():\n    pass\n")).collect();
+    let missing = impact::impact(&project(&many), "f", 1, &Part::default()).expect_err("twenty of them");
+    assert_eq!(missing.candidates.len(), 20);
+    assert!(missing.message().ends_with("d15/a.py:f and 12 more"), "{}", missing.message());
+}
+
+#[test]
+fn overloads_are_one_function() {
+    let text = "class Box {\n  take(n: number): void;\n  take(n: string): void;\n  take(n: any) {}\n  lost(n: number): void;\n  lost(n: any) {}\n}\nfunction run() {\n  new Box().take(1);\n}\nrun();\n";
+    let answer = dead::dead(&project(&[("a.ts", text)]), &Part::default(), &[]);
+    let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!([names(&answer.dead), names(&answer.possibly_dead)].concat(), ["Box.lost"]);
+}
+
+#[test]
+fn an_edge_that_was_found_in_another_file_is_told_where_it_starts() {
+    let snapshot = project(&[
+        (
+            "a.py",
+            "def deco(f):\n    def inner(*a):\n        return f(*a)\n    return inner\n\n\ndef last():\n    deco(1)\n",
+        ),
+        ("b.py", "from a import deco\n\n\n@deco\ndef f():\n    pass\n"),
+    ]);
+    let told = |path: &str| {
+        let part = Part { path: path.to_owned(), language: None };
+        let edges = calls::calls(&snapshot, &part).edges;
+        let line =
+            |call: code::graph::Call<'_>| format!("{}:{} {}", call.from_file, call.from_func, call.to_func);
+        edges.iter().map(|edge| line(edge.call())).collect::<Vec<_>>()
+    };
+    assert_eq!(told("a.py"), ["a.py:deco inner", "a.py:inner f", "a.py:last deco"]);
+    assert!(told("b.py").iter().all(|edge| edge.starts_with("b.py:")), "{:?}", told("b.py"));
+    assert_eq!(told(""), [told("a.py"), told("b.py")].concat());
 }

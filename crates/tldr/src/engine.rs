@@ -3,28 +3,32 @@
 
 mod answers;
 mod flows;
+mod look;
 mod outside;
 mod search;
 mod telling;
 mod understand;
 mod vectors;
+mod workers;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use code::memo::{Asked, Basis, Memo, Snapshot};
+use code::memo::{Asked, Memo, Snapshot};
 use kit::Failure;
 use kit::invocation::Environment;
 use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, SalsaCacheStats};
 
 use crate::cache;
-use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime, Refreshed};
+use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime};
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
 use telling::{Telling, Told};
+use workers::Workers;
 
 pub struct Engine {
     root: Root,
@@ -42,7 +46,10 @@ pub struct Engine {
     hits: search::Hits,
     words: search::Words,
     vectors: Option<vectors::Vectors>,
-    touched: Mutex<std::collections::BTreeSet<String>>,
+    touched: Mutex<BTreeSet<String>>,
+    /// Files that somebody says have changed, since the last look.
+    told: Mutex<BTreeSet<String>>,
+    workers: Workers,
 }
 
 /// The project in numbers, as of the last question.
@@ -114,24 +121,34 @@ impl Engine {
             words: search::Words::default(),
             vectors: None,
             touched: Mutex::default(),
+            told: Mutex::default(),
+            workers: Workers::default(),
             root,
             env,
             lifetime,
         };
-        if lifetime == Lifetime::Long {
-            let (mut index, mut memo) = (lock(&engine.index), lock(&engine.memo));
-            engine.remember(&mut index, &mut memo);
-            engine.sum_up(&index, &memo);
-        }
+        lock(&engine.summary).memo = *lock(&engine.before);
         engine
     }
 
-    /// Begins with what an earlier process kept. A question about one file that nobody holds in memory does without: to read
+    /// Begins with what an earlier process kept, and gives what tells that state from others.
+    pub fn recall(&self) -> Digests {
+        let (mut index, mut memo) = (lock(&self.index), lock(&self.memo));
+        self.remember(&mut index, &mut memo);
+        self.sum_up(&index, &memo);
+        index.digests()
+    }
+
+    /// The same for who holds everything. A question about one file that nobody holds in memory does without: to read
     /// what is known of all files would take longer than to look at that one.
     fn remember(&self, index: &mut Index, memo: &mut Memo) {
         if !self.remembers.swap(true, Ordering::SeqCst) {
-            let kept = Kept::read(&self.root.cache().join(cache::FACTS));
-            *memo = kept.memo(&self.root.cache().join(cache::MEANING));
+            let (kept, known) = index.ahead(|| {
+                let kept = Kept::read(&self.root.cache().join(cache::FACTS));
+                let known = kept.memo(&self.root.cache().join(cache::MEANING));
+                (kept, known)
+            });
+            *memo = known;
             index.remember(kept);
         }
     }
@@ -170,11 +187,10 @@ impl Engine {
             Asked::Make(ticket) => {
                 let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
                 let told = self.make(&asks, &Telling::of(request), &view)?;
-                let mut text = view.raw_bytes(&told).to_string();
-                text.reserve_exact(told.json.len() + 1);
-                text.push('\n');
-                text.push_str(&told.json);
-                drop(told);
+                let raw = view.raw_bytes(&told);
+                // Behind it, so that an answer of megabytes is not copied for the sake of a number.
+                let mut text = told.json;
+                text.push_str(&format!("\n{raw}"));
                 let text: Arc<str> = text.into();
                 if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
                     lock(&self.memo).keep(ticket, Arc::clone(&text));
@@ -182,7 +198,7 @@ impl Engine {
                 text
             }
         };
-        let (raw, json) = kept.split_once('\n').expect("it was put together so");
+        let (json, raw) = kept.rsplit_once('\n').expect("it was put together so");
         let rest = json.strip_prefix('{').expect("an answer is an object");
         let comma = if rest == "}" { "" } else { "," };
         let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}");
@@ -196,87 +212,19 @@ impl Engine {
         Ok(Answered { line, raw_bytes: raw.parse().expect("it was put together so") })
     }
 
-    /// Brings everything up to date and looks for a kept answer, in one step: what another question finds changed in
-    /// between would be told for a state that was not its own.
-    fn look_up(&self, key: &str, asks: &answers::Asks, request: &Request) -> (Asked, Arc<Files>, u128) {
-        let one = self.one_file(request);
-        let mut index = lock(&self.index);
-        let mut memo = lock(&self.memo);
-        if one.is_none() {
-            self.remember(&mut index, &mut memo);
-        }
-        self.bring_up_to_date(&mut index, &mut memo, |index| match (&one, self.lifetime) {
-            // Where nothing is watched, one file needs no walk.
-            (Some(path), Lifetime::OneLook) => index.look_at(path),
-            (one, _) => index.refresh(one.as_deref()),
-        });
-        let as_of = as_of(asks, &index);
-        let asked = match self.basis(asks, as_of) {
-            Some(basis) => memo.ask(key, basis),
-            None => Asked::Make(memo.ticket(key)),
-        };
-        self.sum_up(&index, &memo);
-        (asked, Arc::clone(index.files()), as_of)
-    }
-
-    /// Brings files and facts up to date; gives what tells this state from others.
-    pub fn refresh(&self) -> Digests {
-        self.refreshed(|index| index.refresh(None))
-    }
-
-    /// What tells the state of the files as they were at the last look.
-    pub fn digests(&self) -> Digests {
-        lock(&self.index).digests()
-    }
-
-    /// Looks at every entry, whatever was told.
-    pub fn reindex(&self) {
-        self.refreshed(Index::look_at_everything);
-    }
-
-    fn refreshed(&self, look: impl FnOnce(&mut Index) -> Refreshed) -> Digests {
-        let mut index = lock(&self.index);
-        let mut memo = lock(&self.memo);
-        self.remember(&mut index, &mut memo);
-        self.bring_up_to_date(&mut index, &mut memo, look);
-        self.sum_up(&index, &memo);
-        index.digests()
-    }
-
-    fn bring_up_to_date(
-        &self,
-        index: &mut Index,
-        memo: &mut Memo,
-        look: impl FnOnce(&mut Index) -> Refreshed,
-    ) {
-        let first = !index.has_looked();
-        let changed = look(index).changed;
-        let paths: Vec<&String> =
-            if memo.is_new() { index.files().keys().collect() } else { changed.iter().collect() };
-        let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
-        let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
-        memo.update(changes);
-        if index.has_looked() {
-            let all = first.then(|| index.files().keys());
-            memo.update_manifests(index.manifests(changed.iter().chain(all.into_iter().flatten())));
-        }
-        if !first && self.lifetime == Lifetime::Long {
-            lock(&self.touched).extend(changed);
-        }
-    }
-
-    fn sum_up(&self, index: &Index, memo: &Memo) {
-        let memo = self.counted(memo);
-        *lock(&self.summary) = Summary { files: index.files().len(), memo, dedup: index.dedup() };
-    }
-
     /// Somebody says that a file changed: it is looked at with the next question anyway, so only what the kernel cannot
-    /// tell needs a hint.
-    pub fn changed(&self, file: &Path) {
-        if let Some(path) = self.root.relative(self.root.path(), file) {
-            lock(&self.index).distrust(&path);
-            lock(&self.touched).insert(path);
-        }
+    /// tell needs a hint. Gives its name in answers; nothing for one that is not in the project.
+    pub fn changed(&self, file: &Path) -> Option<String> {
+        let path = self.root.relative(self.root.path(), file)?;
+        lock(&self.told).insert(path.clone());
+        lock(&self.touched).insert(path.clone());
+        Some(path)
+    }
+
+    /// As somebody who looks at all files holds it.
+    #[cfg(test)]
+    pub(crate) fn hold(&self) -> MutexGuard<'_, Index> {
+        lock(&self.index)
     }
 
     /// Never waits for a question that is being worked on.
@@ -310,48 +258,9 @@ impl Engine {
         let mut index = lock(&self.index);
         let mut memo = lock(&self.memo);
         index.forget();
-        *memo = Memo::default();
+        memo.forget();
         *lock(&self.before) = SalsaCacheStats::default();
         *lock(&self.summary) = Summary::default();
-    }
-
-    /// The file that a command looks at, if it looks at one and no other.
-    fn one_file(&self, request: &Request) -> Option<String> {
-        match &request.command {
-            DaemonCommand::Extract { file }
-            | DaemonCommand::Imports { file }
-            | DaemonCommand::Cfg { file, .. }
-            | DaemonCommand::Dfg { file, .. }
-            | DaemonCommand::Slice { file, .. } => self.root.relative(self.root.path(), file),
-            _ => None,
-        }
-    }
-
-    /// Answers that stand on more than files are never kept.
-    fn is_kept(&self, asks: &answers::Asks) -> bool {
-        self.basis(asks, 0).is_some()
-    }
-
-    fn basis(&self, asks: &answers::Asks, as_of: u128) -> Option<Basis<'static>> {
-        use answers::Asks;
-        match asks {
-            // Vectors come while it is asked.
-            Asks::Semantic { .. } if self.vectors.is_some() => None,
-            Asks::Tree { .. }
-            | Asks::Search { .. }
-            | Asks::Structure { .. }
-            | Asks::Importers { .. }
-            | Asks::Extract { .. }
-            | Asks::Imports { .. }
-            | Asks::Flow { .. } => Some(Basis::Given(as_of)),
-            Asks::Semantic { .. }
-            | Asks::Calls { .. }
-            | Asks::Impact { .. }
-            | Asks::Context { .. }
-            | Asks::Dead { .. }
-            | Asks::Arch { .. } => Some(Basis::Facts),
-            Asks::ChangeImpact { .. } | Asks::Diagnostics { .. } | Asks::Warm { .. } => None,
-        }
     }
 }
 
@@ -366,18 +275,6 @@ impl View {
     fn raw_bytes(&self, told: &Told) -> u64 {
         let bytes = told.files.iter().filter_map(|path| self.files.get(path)).map(|file| file.bytes);
         bytes.sum::<u64>().max(if told.files.is_empty() { told.json.len() as u64 } else { 0 })
-    }
-}
-
-/// What tells the state of what a question looks at.
-fn as_of(asks: &answers::Asks, index: &Index) -> u128 {
-    use answers::Asks;
-    match asks {
-        Asks::Tree { .. } => index.digests().paths,
-        Asks::Extract { file } | Asks::Imports { file } | Asks::Flow { file, .. } => {
-            index.files().get(file).map_or(0, |known| known.digest(file))
-        }
-        _ => index.digests().contents,
     }
 }
 

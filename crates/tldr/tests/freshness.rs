@@ -7,14 +7,16 @@
 )]
 
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use kit::invocation::Environment;
 use serde_json::{Value, json};
-use testkit::{Home, PATIENCE, Random, bin};
+use testkit::{Home, PATIENCE, Random, bin, hostile, until};
 use tldr::engine::Engine;
 use tldr::index::Lifetime;
 use tldr::root::Root;
@@ -33,7 +35,9 @@ fn the_daemon_says_what_a_first_look_says_after_any_change() {
     home.git(&project, &["add", "-A"]).ok();
     home.git(&project, &["commit", "-qm", "one"]).ok();
     other_branch(&home, &project);
-    home.run(home.command(bin("tldr")).args(["daemon", "start"]).current_dir(&project)).ok();
+    let path = with_a_checker(&home);
+    let mut start = home.command(bin("tldr"));
+    home.run(start.args(["daemon", "start"]).env("PATH", &path).current_dir(&project)).ok();
     let steps = if std::env::var_os("SCRIMP_SOAK_POINTS").is_some() { SOAK } else { STEPS };
     // Another one each day would find more; the same one each day can be believed.
     let mut random = Random::new(7);
@@ -47,9 +51,13 @@ fn the_daemon_says_what_a_first_look_says_after_any_change() {
             ask(&mut talk, &json!({"cmd": "notify", "file": file}));
             what.push_str(" and being told of some file");
         }
+        // So that the first look is one, and not only by what the daemon kept.
+        if random.below(3) == 0 {
+            let _ = fs::remove_dir_all(project.join(".tldr/cache"));
+        }
         for request in questions(&world, &mut random, 3) {
-            let warm = ask(&mut talk, &request);
-            let cold = cold(&project, &request);
+            let warm = (ask(&mut talk, &request), call_graph(&project));
+            let cold = (cold(&project, &path, &request), call_graph(&project));
             assert_eq!(warm, cold, "step {step}, after {what}, {request}");
         }
     }
@@ -76,12 +84,59 @@ fn a_write_under_another_name_or_with_an_old_time_is_seen() {
             fs::File::options().write(true).open(home.path().join(path)).unwrap().set_modified(time).unwrap();
             let said = ask(&mut talk, &request);
             assert!(said.contains(name), "{request} {said}");
-            assert_eq!(said, cold(&project, &request));
+            assert_eq!(said, cold(&project, OsStr::new("/usr/bin:/bin"), &request));
             home.write(path, "def nothing():\n    return 1\n");
             assert!(ask(&mut talk, &request).contains("nothing"));
         }
     }
     home.run(home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&project)).ok();
+}
+
+/// A disk in the place of a directory, of which the kernel tells nobody who watches that directory.
+#[test]
+fn another_disk_in_the_place_of_a_directory_is_seen() {
+    hostile::small_disk(2 << 20, |disk| {
+        let home = Home::new();
+        let project = disk.join("p");
+        for (path, name) in [("p/sub/a.py", "one"), ("other/b.py", "two")] {
+            fs::create_dir_all(disk.join(path).parent().unwrap()).unwrap();
+            fs::write(disk.join(path), format!("def {name}():\n    return 1\n")).unwrap();
+        }
+        home.run(home.command(bin("tldr")).args(["daemon", "start"]).current_dir(&project)).ok();
+        let mut talk = connect(&home);
+        let tree = json!({"cmd": "tree"});
+        assert!(ask(&mut talk, &tree).contains("a.py"));
+        for (args, name) in [(["mount", "--bind"], "b.py"), (["umount", "--lazy"], "a.py")] {
+            let mut command = std::process::Command::new(args[0]);
+            command
+                .arg(args[1])
+                .args((args[0] == "mount").then(|| disk.join("other")))
+                .arg(project.join("sub"));
+            assert!(command.status().unwrap().success());
+            // Within the second that lies between two looks at all that is known.
+            assert!(until(PATIENCE, || ask(&mut talk, &tree).contains(name)));
+        }
+        home.run(home.command(bin("tldr")).args(["daemon", "stop"]).current_dir(&project)).ok();
+    });
+}
+
+/// Where programs are found, among them a checker that finds every function wrong.
+fn with_a_checker(home: &Home) -> OsString {
+    let checker = "#!/bin/sh\nfor last; do :; done\n\
+        grep -rHn --include=*.py 'def ' \"$last\" | sed 's/^\\([^:]*:[0-9]*\\):.*/\\1:1: error: a function/'\n";
+    let script = home.write("checkers/mypy", checker);
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut path = script.parent().unwrap().to_owned().into_os_string();
+    path.push(":/usr/bin:/bin");
+    path
+}
+
+/// The edges of the last `warm`; nothing if there was none.
+fn call_graph(project: &Path) -> Option<Value> {
+    let text = fs::read(project.join(".tldr/cache/call_graph.json")).ok()?;
+    let mut graph: Value = serde_json::from_slice(&text).unwrap();
+    graph.as_object_mut().unwrap().remove("timestamp");
+    Some(graph)
 }
 
 /// A branch on which half of the files are others.
@@ -271,6 +326,10 @@ fn questions(world: &World, random: &mut Random, count: usize) -> Vec<Value> {
         json!({"cmd": "semantic", "query": "cut a text at a boundary"}),
         json!({"cmd": "change_impact", "files": [file]}),
         json!({"cmd": "calls", "max_tokens": 500}),
+        json!({"cmd": "diagnostics", "path": file}),
+        json!({"cmd": "diagnostics", "path": world.project}),
+        json!({"cmd": "warm"}),
+        json!({"cmd": "warm", "language": "python"}),
     ];
     (0..count).map(|_| all[random.below(all.len())].clone()).collect()
 }
@@ -291,9 +350,9 @@ fn ask(talk: &mut BufReader<UnixStream>, request: &Value) -> String {
     line.trim_end().to_owned()
 }
 
-fn cold(project: &Path, request: &Value) -> String {
+fn cold(project: &Path, path: &OsStr, request: &Value) -> String {
     let root = Root::find(project).unwrap();
-    let engine =
-        Engine::open(root, &Settings::default(), Environment::of(std::env::vars_os()), Lifetime::OneLook);
+    let env = Environment::of([("PATH", path)]);
+    let engine = Engine::open(root, &Settings::default(), env, Lifetime::OneLook);
     engine.answer(&Request::parse(&request.to_string()).unwrap()).line
 }

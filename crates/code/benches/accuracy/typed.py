@@ -17,6 +17,9 @@ from jedi.api.environment import SameEnvironment
 
 from naming import Names
 
+# One for all: each starts a process.
+ENVIRONMENT = SameEnvironment()
+
 
 def sites(tree):
     """Every name that is read, with the name of the function that reads it, and whether it is called."""
@@ -89,7 +92,7 @@ class Constructors:
 
     def _goto(self, text, at):
         try:
-            script = jedi.Script(text, project=self.project, environment=SameEnvironment())
+            script = jedi.Script(text, project=self.project, environment=ENVIRONMENT)
             return script.goto(2, at, follow_imports=True)
         except Exception:
             return []
@@ -107,7 +110,7 @@ def main(root, folder):
         sources[path], trees[str(path)], reads[path] = text, names, list(found)
     rows, constructors = set(), Constructors(project)
     for path, text in sources.items():
-        script = jedi.Script(text, path=path, project=project, environment=SameEnvironment())
+        script = jedi.Script(text, path=path, project=project, environment=ENVIRONMENT)
         lines = text.split("\n")
         file = trees[str(path)].file
         for node, caller, called in reads[path]:

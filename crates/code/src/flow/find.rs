@@ -54,6 +54,25 @@ pub(crate) fn functions<'t>(file: &'t Parsed<'_>) -> Vec<Found<'t>> {
     found
 }
 
+/// The functions inside of a node that a line is in, the outermost first: below the line that each begins on, which is
+/// also one of what is around it.
+pub(crate) fn around<'t>(file: &'t Parsed<'_>, node: Node<'t>, line: usize) -> Vec<Node<'t>> {
+    let shapes = Shapes::of(file.language, file.kinds.grammar());
+    let holds =
+        |node: &Node<'_>| (node.start_position().row + 1..=node.end_position().row + 1).contains(&line);
+    let mut found = Vec::new();
+    let mut todo: Vec<Node<'t>> = named(node).filter(holds).collect();
+    while let Some(node) = todo.pop() {
+        let is_function = matches!(shapes.get(node), Shape::Function | Shape::Lambda);
+        if is_function && node.start_position().row + 1 < line && node.child_by_field_name("body").is_some() {
+            found.push(node);
+        }
+        todo.extend(named(node).filter(holds));
+    }
+    found.sort_by_key(Node::start_byte);
+    found
+}
+
 fn has_overload(decorated: Node<'_>, source: &[u8]) -> bool {
     let marks = named(decorated).filter(|it| it.kind() == "decorator");
     marks.into_iter().any(|it| text(it, source).trim_end().rsplit(['.', '@']).next() == Some("overload"))

@@ -80,6 +80,13 @@ pub(crate) struct Seeds {
 /// The lines of a slice and why each is in it.
 pub(crate) type Lines = BTreeMap<usize, Reason>;
 
+/// What was the criterion makes the function that the line is in.
+pub(crate) fn makes(lines: &mut Lines, line: usize) {
+    for reason in lines.values_mut().filter(|reason| reason.kind == Dependency::Criterion) {
+        *reason = Reason { kind: Dependency::Control, var: None, line };
+    }
+}
+
 fn walk(body: &Body, seeds: Seeds, next: &[Vec<(StepId, Option<Place>)>]) -> Lines {
     let mut lines = Lines::new();
     let criterion = Reason { kind: Dependency::Criterion, var: None, line: seeds.line };

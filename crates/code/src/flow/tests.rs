@@ -154,3 +154,32 @@ fn of_overloads_the_one_that_runs_is_meant_and_a_line_picks_among_namesakes() {
     let criterion = Criterion { line: 13, direction: Direction::Backward, var: None };
     assert_eq!(slice(&file, "g", &criterion).unwrap().function, "B.g");
 }
+
+#[test]
+fn a_line_of_a_callback_depends_on_its_own_function_and_on_what_that_was_made_from() {
+    let source = b"\
+function f(xs, limit) {
+  const seen = new Set();
+  const other = 1;
+  xs.forEach((x) => {
+    const key = x.id;
+    const unused = 2;
+    if (key > limit) {
+      seen.add(key);
+    }
+  });
+  return other;
+}
+";
+    let file = parse(Language::JavaScript, "a.js", source).unwrap();
+    let at = |direction, var: Option<&str>| {
+        slice(&file, "f", &Criterion { line: 8, direction, var: var.map(str::to_owned) }).map(|it| it.lines)
+    };
+    assert_eq!(at(Direction::Backward, None), Ok(vec![1, 2, 4, 5, 7, 8]));
+    assert_eq!(at(Direction::Backward, Some("key")), Ok(vec![1, 2, 4, 5, 7, 8]));
+    assert!(matches!(at(Direction::Backward, Some("nobody")), Err(FlowError::NoVariable { .. })));
+    let shown = slice(&file, "f", &Criterion { line: 8, direction: Direction::Backward, var: None }).unwrap();
+    let kinds: Vec<_> =
+        shown.slice_lines.iter().filter(|it| it.dependency == Dependency::Criterion).collect();
+    assert_eq!(kinds.iter().map(|it| it.line).collect::<Vec<_>>(), [8], "{shown}");
+}

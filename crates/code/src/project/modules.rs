@@ -349,16 +349,17 @@ pub(crate) fn python_name(modules: &Modules, path: &str) -> String {
     inner.strip_suffix("/__init__").unwrap_or(inner).replace('/', ".")
 }
 
-/// The crate of a Rust file, and its path of modules inside of it.
-pub(crate) fn rust_name(modules: &Modules, files: &Files, path: &str) -> Option<(String, String)> {
-    let root = split(files.path(modules.rust_root(path)?)).0;
-    let (name, _) = modules.crates.iter().find(|(_, folder)| ***folder == *root)?;
-    let inner = path.strip_prefix(root)?.trim_start_matches('/').strip_suffix(".rs")?;
+/// Whether a Rust file is the module of a path that starts with `crate` or the name of one.
+pub(crate) fn is_rust_module(modules: &Modules, files: &Files, path: &str, module: &str) -> bool {
+    let (first, rest) = module.split_once("::").unwrap_or((module, ""));
+    let Some(root) = modules.rust_root(path).map(|root| split(files.path(root)).0) else { return false };
+    let ours = first == "crate" || modules.crates.get(first).is_some_and(|folder| **folder == *root);
+    let inner = path.strip_prefix(root).unwrap_or(path).trim_start_matches('/').trim_end_matches(".rs");
     let inner = match inner {
         "lib" | "main" => "",
         inner => inner.strip_suffix("/mod").unwrap_or(inner),
     };
-    Some((name.to_string(), inner.replace('/', "::")))
+    ours && inner.replace('/', "::") == rest
 }
 
 /// The package a file says it is in.

@@ -44,7 +44,9 @@ pub fn arch(snapshot: &Snapshot, part: &Part) -> Arch {
     let mut folders: BTreeMap<&str, Directory> = BTreeMap::new();
     for (id, entry) in part.files(snapshot) {
         let count = entry.facts.defs.iter().filter(|def| def.kind.runs()).count();
-        folder(&mut folders, split(snapshot.files.path(id)).0).functions += count;
+        if count > 0 {
+            folder(&mut folders, split(snapshot.files.path(id)).0).functions += count;
+        }
     }
     let (mut calling, mut called): (QuickSet<Place>, QuickSet<Place>) = Default::default();
     let mut needs: HashMap<FileId, BTreeSet<FileId>> = HashMap::new();

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rayon::prelude::*;
 use serde::{Serialize, Serializer};
 
 use super::budget::{self, counted, list_answer};
@@ -9,7 +10,7 @@ use super::{Cut, Part};
 use crate::graph::Call;
 use crate::memo::Snapshot;
 use crate::project::{FileId, Files, Place};
-use crate::quick::QuickSet;
+use crate::quick::QuickMap;
 use crate::resolve::{Confidence, Edge, EdgeKind};
 
 #[derive(Clone, Debug, Serialize)]
@@ -58,27 +59,43 @@ impl fmt::Debug for Link<'_> {
 
 /// The edges that start in a part, in the order of files and of the text.
 pub fn calls<'s>(snapshot: &'s Snapshot, part: &Part) -> Calls<'s> {
-    let files: QuickSet<FileId> = part.files(snapshot).map(|(id, _)| id).collect();
-    let mut unresolved = 0;
-    let mut possible = 0;
-    let mut ours: Vec<&Edge> = Vec::new();
-    // By path, so that next to nothing is left to sort.
-    for resolution in snapshot.files.each().filter_map(|(id, _)| snapshot.graph.part(id)) {
-        for edge in resolution.edges.iter().filter(|edge| files.contains(&edge.from.file)) {
-            if edge.confidence > Confidence::Low { ours.push(edge) } else { possible += 1 }
-        }
+    let (ranks, strays) = (ranks(&snapshot.files), strays(snapshot));
+    // File by file, in the order of their paths: next to nothing is left to sort.
+    let of_file = |id: &FileId| {
+        let resolution = snapshot.graph.part(*id);
+        let own = resolution.iter().flat_map(|part| &part.edges).filter(|edge| edge.from.file == *id);
+        let all = own.chain(strays.get(id).into_iter().flatten().copied());
+        let (mut sure, low): (Vec<&Edge>, Vec<&Edge>) =
+            all.partition(|edge| edge.confidence > Confidence::Low);
+        let rank = |place: Place| (ranks[place.file.0 as usize], place.def);
+        sure.sort_by_key(|edge| (edge.from.def, edge.line, rank(edge.to), edge.kind, edge.confidence));
+        let mut links: Vec<Link<'s>> =
+            sure.into_iter().map(|edge| Link { files: &snapshot.files, edge }).collect();
+        links.dedup_by(|one, other| one.says_the_same(other));
+        (links, low.len(), resolution.map_or(0, |part| part.unresolved.len()))
+    };
+    let files: Vec<FileId> = part.files(snapshot).map(|(id, _)| id).collect();
+    let found: Vec<_> = files.par_iter().map(of_file).collect();
+    let (mut edges, mut possible, mut unresolved) = (Vec::new(), 0, 0);
+    for (links, low, unknown) in found {
+        edges.extend(links);
+        possible += low;
+        unresolved += unknown;
     }
-    for id in &files {
-        unresolved += snapshot.graph.part(*id).map_or(0, |part| part.unresolved.len());
-    }
-    let ranks = ranks(&snapshot.files);
-    let rank = |place: Place| (ranks[place.file.0 as usize], place.def);
-    ours.sort_by_key(|edge| (rank(edge.from), edge.line, rank(edge.to), edge.kind, edge.confidence));
-    let mut edges: Vec<Link<'s>> =
-        ours.into_iter().map(|edge| Link { files: &snapshot.files, edge }).collect();
-    edges.dedup_by(|one, other| one.says_the_same(other));
     let cut = Cut { total: edges.len(), ..Cut::default() };
     Calls { edges, unresolved, possible, cut }
+}
+
+/// Edges that were found in another file than they start in, as those of a decorator are where it stands.
+fn strays(snapshot: &Snapshot) -> QuickMap<FileId, Vec<&Edge>> {
+    let mut strays: QuickMap<FileId, Vec<&Edge>> = QuickMap::default();
+    for (id, _) in snapshot.files.each() {
+        let edges = snapshot.graph.part(id).into_iter().flat_map(|part| &part.edges);
+        edges
+            .filter(|edge| edge.from.file != id)
+            .for_each(|edge| strays.entry(edge.from.file).or_default().push(edge));
+    }
+    strays
 }
 
 /// The place of each file among all by path, so that no text is compared.

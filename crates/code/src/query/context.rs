@@ -4,10 +4,10 @@ use std::collections::{HashSet, VecDeque};
 
 use serde::Serialize;
 
-use super::Cut;
 use super::budget::{self, counted, list_answer};
 use super::extract::first_line;
 use super::find::{Missing, find};
+use super::{Cut, Part};
 use crate::memo::Snapshot;
 use crate::project::Place;
 
@@ -36,7 +36,7 @@ pub struct Function {
 
 /// The function called `entry` and everything up to `depth` calls away, the nearest first.
 pub fn context(snapshot: &Snapshot, entry: &str, depth: usize) -> Result<Context, Missing> {
-    let starts = find(snapshot, entry)?;
+    let starts = find(snapshot, entry, &Part::default())?;
     let mut seen: HashSet<Place> = starts.iter().copied().collect();
     let mut left: VecDeque<(Place, usize)> = starts.iter().map(|place| (*place, 0)).collect();
     let mut functions = Vec::new();

@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::budget::{self, counted};
 use super::{Answer, Cut, Part};
-use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags};
+use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags, Sym};
 use crate::language::Language;
 use crate::memo::Snapshot;
-use crate::project::{FileId, Place};
+use crate::project::{Entry, FileId, Place};
 use crate::quick::{QuickMap, QuickSet};
 use crate::resolve;
 
@@ -35,22 +35,10 @@ pub struct Unused {
 
 /// The unused functions of a part. What `entries` names is used by somebody outside.
 pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
-    let mut total = 0;
-    let mut candidates = Vec::new();
-    for (id, entry) in part.files(snapshot) {
-        let in_test = is_test_file(&entry.path, entry.facts.language);
-        for (def, one) in entry.facts.each_def() {
-            if !one.kind.runs() {
-                continue;
-            }
-            total += 1;
-            let place = Place { file: id, def };
-            let used = snapshot.graph.users(place).iter().any(|edge| edge.from != place);
-            if !used && !is_entry(&entry.facts, def, one, entries, in_test) {
-                candidates.push(place);
-            }
-        }
-    }
+    let files: Vec<_> = part.files(snapshot).collect();
+    let total = files.iter().flat_map(|(_, entry)| &entry.facts.defs).filter(|def| def.kind.runs()).count();
+    let candidates: Vec<Place> =
+        files.par_iter().flat_map_iter(|(id, entry)| unused(snapshot, *id, entry, entries)).collect();
     let mentions = Mentions::of(snapshot, &candidates);
     let mut answer =
         Dead { dead: Vec::new(), possibly_dead: Vec::new(), total_functions: total, cut: Cut::default() };
@@ -69,6 +57,23 @@ pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
     }
     answer.cut.total = answer.count();
     answer
+}
+
+/// The functions of a file that nothing leads to. Overloads, and the reading and the writing of a property, are one: used
+/// together, and told once.
+fn unused(snapshot: &Snapshot, id: FileId, entry: &Entry, entries: &[String]) -> Vec<Place> {
+    let facts = &entry.facts;
+    let in_test = is_test_file(&entry.path, facts.language);
+    let mut told: QuickSet<(DefId, Option<Sym>, Sym)> = QuickSet::default();
+    let functions = facts.each_def().filter(|(_, one)| one.kind.runs());
+    let (mut alone, used): (Vec<_>, Vec<_>) = functions.partition(|(def, one)| {
+        let place = Place { file: id, def: *def };
+        let used = snapshot.graph.users(place).iter().any(|edge| edge.from != place);
+        !used && !is_entry(facts, *def, one, entries, in_test)
+    });
+    told.extend(used.iter().map(|(_, one)| (one.parent, one.owner, one.name)));
+    alone.retain(|(_, one)| told.insert((one.parent, one.owner, one.name)));
+    alone.into_iter().map(|(def, _)| Place { file: id, def }).collect()
 }
 
 /// Whether it is surely dead, and why we think so.
@@ -182,13 +187,12 @@ fn is_entry(facts: &Facts, id: DefId, def: &Def, entries: &[String], in_test: bo
         table.tests.marks.contains(&mark) || table.tests.marks.contains(&last) || FRAMEWORK.contains(&last)
     });
     let dunder = name.starts_with("__") && name.ends_with("__");
-    let qualified = facts.qualified(id);
     marked
         || dunder
         || in_test
         || def.flags.has(Flags::CONSTRUCTOR)
         || table.entry_points.contains(&name)
-        || entries.iter().any(|entry| *entry == *name || **entry == *qualified)
+        || entries.iter().any(|entry| *entry == *name || **entry == *facts.qualified(id))
 }
 
 /// Decorators with which frameworks call a function themselves.

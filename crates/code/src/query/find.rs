@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::Part;
 use crate::facts::DefKind;
 use crate::memo::Snapshot;
 use crate::project::Place;
@@ -16,11 +17,17 @@ pub struct Missing {
     pub near: Vec<String>,
 }
 
+/// Of more candidates than this people are told how many there are.
+const TOLD: usize = 8;
+
 impl Missing {
     /// In words.
     pub fn message(&self) -> String {
         if !self.candidates.is_empty() {
-            return format!("several definitions are called {}: {}", self.name, self.candidates.join(", "));
+            let more = self.candidates.len().saturating_sub(TOLD);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let told = &self.candidates[..self.candidates.len().min(TOLD)];
+            return format!("several definitions are called {}: {}{more}", self.name, told.join(", "));
         }
         match self.near.as_slice() {
             [] => format!("no function called {}", self.name),
@@ -30,8 +37,8 @@ impl Missing {
 }
 
 /// The definitions that a name means: `name`, `Class.name`, or either after `file:`. Several only if they share file
-/// and name, as the branches of an `if` do.
-pub fn find(snapshot: &Snapshot, name: &str) -> Result<Vec<Place>, Missing> {
+/// and name, as the branches of an `if` do. Of several, those in the part that is asked about are meant.
+pub fn find(snapshot: &Snapshot, name: &str, part: &Part) -> Result<Vec<Place>, Missing> {
     let (file, bare) = match name.rsplit_once(':') {
         Some((file, bare)) if !file.ends_with(':') && !bare.is_empty() => (Some(file), bare),
         _ => (None, name),
@@ -56,7 +63,14 @@ pub fn find(snapshot: &Snapshot, name: &str) -> Result<Vec<Place>, Missing> {
             }
         }
     }
-    let found = if exact.is_empty() { loose } else { exact };
+    let mut found = if exact.is_empty() { loose } else { exact };
+    let is_inside = |place: &Place| {
+        let entry = snapshot.files.entry(place.file);
+        entry.is_some_and(|entry| part.holds(&entry.path, entry.facts.language))
+    };
+    if found.iter().any(is_inside) {
+        found.retain(is_inside);
+    }
     let mut labels: Vec<String> = found.iter().map(|place| label(snapshot, *place)).collect();
     labels.sort();
     labels.dedup();

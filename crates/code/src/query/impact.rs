@@ -42,7 +42,7 @@ pub struct Caller {
 
 /// The callers of a function up to `depth` levels. A caller that was shown before is not opened again.
 pub fn impact(snapshot: &Snapshot, name: &str, depth: usize, part: &Part) -> Result<Impact, Missing> {
-    let places = find(snapshot, name)?;
+    let places = find(snapshot, name, part)?;
     let first = places[0];
     let facts = snapshot.files.facts(first.file);
     let mut seen: HashSet<Place> = places.iter().copied().collect();

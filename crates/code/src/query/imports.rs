@@ -7,7 +7,7 @@ use super::{Cut, Part};
 use crate::facts::{Facts, Import, ImportForm};
 use crate::language::{Language, Reach};
 use crate::memo::Snapshot;
-use crate::project::{FileId, python_name, rust_name, split};
+use crate::project::{FileId, is_rust_module, python_name, split};
 use crate::resolve::leads;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -120,10 +120,7 @@ fn meant(snapshot: &Snapshot, module: &str) -> Vec<FileId> {
     }
     let is_it = |path: &str, facts: &Facts| match facts.language {
         Language::Python => python_name(files.modules(), path) == module,
-        Language::Rust => rust_name(files.modules(), files, path).is_some_and(|(krate, inner)| {
-            let rest = module.strip_prefix(&krate).or_else(|| module.strip_prefix("crate"));
-            rest.is_some_and(|rest| rest.strip_prefix("::").unwrap_or_default() == inner)
-        }),
+        Language::Rust => is_rust_module(files.modules(), files, path, module),
         // A package is a folder.
         Language::Go => split(path).0 == module.trim_end_matches('/'),
         _ => false,

@@ -1,68 +1,91 @@
 //! What is defined in each file.
 
-use rayon::prelude::*;
-use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 
 use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
 use crate::facts::{DefId, DefKind, Facts};
 use crate::memo::Snapshot;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Structure {
+#[derive(Clone, Debug, Serialize)]
+pub struct Structure<'s> {
     pub languages: Vec<&'static str>,
-    pub files: Vec<FileStructure>,
+    pub files: Vec<Outline<'s>>,
     #[serde(flatten)]
     pub cut: Cut,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FileStructure {
-    pub path: String,
+/// A file that is put into words when it is told: of a large project's few are.
+#[derive(Clone, Copy)]
+pub struct Outline<'s> {
+    path: &'s str,
+    facts: &'s Facts,
+}
+
+#[derive(Debug, Serialize)]
+pub struct FileStructure<'s> {
+    pub path: &'s str,
     pub language: &'static str,
     pub lines: u32,
-    pub definitions: Vec<Definition>,
+    pub definitions: Vec<Definition<'s>>,
     /// Modules it imports.
     pub imports: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Definition {
-    pub name: String,
+#[derive(Debug, Serialize)]
+pub struct Definition<'s> {
+    pub name: Cow<'s, str>,
     pub kind: &'static str,
     pub line: u32,
     pub end_line: u32,
-    pub signature: String,
+    pub signature: &'s str,
 }
 
 /// The definitions of every file of a part.
-pub fn structure(snapshot: &Snapshot, part: &Part) -> Structure {
-    let entries: Vec<_> = part.files(snapshot).map(|(_, entry)| entry).collect();
-    let files: Vec<FileStructure> =
-        entries.par_iter().map(|entry| of_file(&entry.path, &entry.facts)).collect();
-    let mut languages: Vec<_> = files.iter().map(|file| file.language).collect();
-    languages.sort_unstable();
-    languages.dedup();
+pub fn structure<'s>(snapshot: &'s Snapshot, part: &Part) -> Structure<'s> {
+    let entries = part.files(snapshot).map(|(_, entry)| entry);
+    let files: Vec<Outline<'s>> =
+        entries.map(|entry| Outline { path: &entry.path, facts: &entry.facts }).collect();
+    let languages: BTreeSet<_> = files.iter().map(|file| file.facts.language.name()).collect();
     let cut = Cut { total: files.len(), ..Cut::default() };
-    Structure { languages, files, cut }
+    Structure { languages: languages.into_iter().collect(), files, cut }
 }
 
-fn of_file(path: &str, facts: &Facts) -> FileStructure {
-    let mut imports: Vec<String> =
-        facts.imports.iter().map(|import| super::imports::module_name(facts, import)).collect();
-    imports.sort_unstable();
-    imports.dedup();
-    FileStructure {
-        path: path.to_owned(),
-        language: facts.language.name(),
-        lines: facts.lines,
-        definitions: definitions(facts),
-        imports,
+impl<'s> Outline<'s> {
+    pub fn told(&self) -> FileStructure<'s> {
+        let facts = self.facts;
+        let mut imports: Vec<String> =
+            facts.imports.iter().map(|import| super::imports::module_name(facts, import)).collect();
+        imports.sort_unstable();
+        imports.dedup();
+        FileStructure {
+            path: self.path,
+            language: facts.language.name(),
+            lines: facts.lines,
+            definitions: definitions(facts),
+            imports,
+        }
+    }
+}
+
+impl Serialize for Outline<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.told().serialize(serializer)
+    }
+}
+
+impl fmt::Debug for Outline<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.told().fmt(formatter)
     }
 }
 
 /// All that has a name, in the order of the text.
-pub(crate) fn definitions(facts: &Facts) -> Vec<Definition> {
+fn definitions(facts: &Facts) -> Vec<Definition<'_>> {
     let shown = |(id, def): &(DefId, &crate::facts::Def)| {
         *id != DefId::FILE && def.kind != DefKind::Lambda && def.kind != DefKind::Object
     };
@@ -70,11 +93,11 @@ pub(crate) fn definitions(facts: &Facts) -> Vec<Definition> {
         .each_def()
         .filter(shown)
         .map(|(id, def)| Definition {
-            name: facts.qualified(id).into_owned(),
+            name: facts.qualified(id),
             kind: def.kind.word(),
             line: def.line,
             end_line: def.end_line,
-            signature: facts.text(def.signature).to_owned(),
+            signature: facts.text(def.signature),
         })
         .collect()
 }
@@ -86,13 +109,17 @@ pub(crate) fn headline(name: &str, signature: &str) -> String {
     if signature.contains(bare) { signature } else { format!("{bare} = {signature}") }
 }
 
-list_answer!(Structure, files, |answer| {
+list_answer!(Structure<'_>, files, |answer| {
     let mut out = String::new();
-    for file in &answer.files {
+    for file in answer.files.iter().map(Outline::told) {
         let lines = counted(file.lines as usize, "line");
-        out.push_str(&format!("{} ({}, {lines})\n", file.path, file.language));
+        out.push_str(&format!(
+            "{} ({}, {lines})
+",
+            file.path, file.language
+        ));
         for definition in &file.definitions {
-            let head = headline(&definition.name, &definition.signature);
+            let head = headline(&definition.name, definition.signature);
             out.push_str(&format!("  {:>5}  {head}\n", definition.line));
         }
     }

@@ -57,7 +57,7 @@ impl Resolver<'_> {
                 return;
             }
         };
-        if found.is_empty() && site.kind == SiteKind::Read {
+        if found.is_empty() && site.kind == SiteKind::Read && !name.starts_with("__") {
             self.looked_up(site, receiver, out);
         }
         for one in found {

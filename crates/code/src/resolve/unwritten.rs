@@ -33,12 +33,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// A member that a class does not have is looked up by the method that it may have for that.
+    /// A member that a class does not have is looked up by the method that it may have for that, unless somebody gave it to
+    /// the object before.
     pub(super) fn looked_up(&mut self, site: Site, receiver: Value, out: &mut Resolution) {
         let Value::Instance(class) = receiver else { return };
         for one in self.class_member(class, "__getattr__", DEPTH) {
             if let Bound::Def(def) = one.binding.to {
-                self.add(site, Place { file: one.file, def }, EdgeKind::Property, Confidence::Medium, out);
+                self.add(site, Place { file: one.file, def }, EdgeKind::Property, Confidence::Low, out);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use kit::process::has_ended;
 use kit::text::thousands;
 use kit::{Exit, Failure, Invocation, Places};
 use serde_json::{Map, Value, json};
@@ -57,25 +58,31 @@ fn start(invocation: &mut Invocation, args: &StartArgs) -> Result<Exit, Failure>
 fn stop(invocation: &mut Invocation, place: &Where) -> Result<Exit, Failure> {
     let root = Root::find(&invocation.cwd.join(&place.project))?;
     let places = invocation.places()?;
+    let pid = lock::holder(&root.pid_file(&places)).ok().flatten().and_then(|holder| holder.pid);
     let shutdown = Request::new(DaemonCommand::Shutdown);
     if let Asked::NotRunning = client::ask(&root, &places, &shutdown, client::GREETING)? {
         return message(invocation, place.format.format, NOT_RUNNING);
     }
-    wait_for_end(&root, &places)?;
+    wait_for_end(&root, &places, pid)?;
     let answer = json!({"status": "ok", "message": "Daemon stopped"});
     show(invocation, place.format.format, &answer, || "Daemon stopped\n".to_owned())
 }
 
-/// Whoever starts the next one must not meet this one.
-fn wait_for_end(root: &Root, places: &Places) -> Result<(), Failure> {
+/// Whoever starts the next one must not meet this one, nor its process who looks for that: it gives the lock back a moment
+/// before it is gone. One that is gone has its number given to others, so in the end the lock alone counts.
+fn wait_for_end(root: &Root, places: &Places, pid: Option<u32>) -> Result<(), Failure> {
+    let is_free = || matches!(lock::holder(&root.pid_file(places)), Ok(None));
     let began = Instant::now();
     while began.elapsed() < ENDING {
-        if matches!(lock::holder(&root.pid_file(places)), Ok(None)) {
+        if is_free() && pid.is_none_or(has_ended) {
             return Ok(());
         }
         pause();
     }
-    Err(Failure::new("the daemon was asked to end and still runs").hint("`tldr daemon status`"))
+    match is_free() {
+        true => Ok(()),
+        false => Err(Failure::new("the daemon was asked to end and still runs").hint("`tldr daemon status`")),
+    }
 }
 
 fn status(invocation: &mut Invocation, args: &StatusArgs) -> Result<Exit, Failure> {

@@ -1,7 +1,7 @@
 //! What only other programs know: what changed since the last commit, and what the project's checkers find. And the call
 //! graph as a file for others.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -136,6 +136,6 @@ impl Engine {
             "languages": languages,
             "cache_path": cache_path,
         });
-        Ok(Told { json: answer.to_string(), files: BTreeSet::new() })
+        Ok(Told { json: answer.to_string(), files: HashSet::new() })
     }
 }

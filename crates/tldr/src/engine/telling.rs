@@ -1,13 +1,12 @@
 //! How an answer is written: within its budget, as JSON or for people, and with the files that it stands for.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::fmt::{self, Formatter};
+use std::collections::HashSet;
+use std::io::{self, Write};
 
 use code::query::{Answer, Page, fit};
 use kit::text::{head, tokens};
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::json;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter, Serializer};
 use wire::tldr::{DaemonResponse, Format, Refusal, Request};
 
 /// What `status` and `as_of` take of an answer's budget.
@@ -22,7 +21,7 @@ pub(super) struct Telling {
 /// An answer as JSON, and the files that it stands for.
 pub(super) struct Told {
     pub(super) json: String,
-    pub(super) files: BTreeSet<String>,
+    pub(super) files: HashSet<String>,
 }
 
 impl Telling {
@@ -40,21 +39,20 @@ impl Telling {
     /// An answer that stands for the files that it names.
     pub(super) fn about<A: Answer>(&self, answer: A) -> Told {
         let answer = self.cut(answer);
-        let json = self.written(&answer);
-        let files = match self.format {
-            Format::Json => mentioned(&json),
-            Format::Text => mentioned(&serde_json::to_string(&answer).expect("answers have text for keys")),
-        };
-        Told { json, files }
+        let (json, files) = noted(&answer);
+        match self.format {
+            Format::Json => Told { json, files },
+            Format::Text => Told { json: self.written(&answer), files },
+        }
     }
 
     pub(super) fn about_file<A: Answer>(&self, file: &str, answer: A) -> Told {
-        Told { json: self.written(&self.cut(answer)), files: BTreeSet::from([file.to_owned()]) }
+        Told { json: self.written(&self.cut(answer)), files: HashSet::from([file.to_owned()]) }
     }
 
     /// An answer that nobody would read files for.
     pub(super) fn about_nothing<A: Answer>(&self, answer: A) -> Told {
-        Told { json: self.written(&self.cut(answer)), files: BTreeSet::new() }
+        Told { json: self.written(&self.cut(answer)), files: HashSet::new() }
     }
 
     fn cut<A: Answer>(&self, answer: A) -> A {
@@ -85,73 +83,123 @@ pub(super) fn within(mut refusal: Refusal, max_tokens: Option<u64>) -> Refusal {
     refusal
 }
 
-/// Every file that an answer names. Read from its text, piece by piece: an answer can be larger than the index.
-fn mentioned(json: &str) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
-    let mut reader = serde_json::Deserializer::from_str(json);
-    Mentions { named: false, into: &mut files }.deserialize(&mut reader).expect("answers are JSON");
-    files
+/// An answer as JSON, and every file that it names. Found while it is written: an answer can be larger than the index.
+fn noted<A: Answer>(answer: &A) -> (String, HashSet<String>) {
+    let mut files = HashSet::new();
+    let mut json = Vec::new();
+    let noting = Noting { at: At::Elsewhere, text: String::new(), files: &mut files };
+    answer.serialize(&mut Serializer::with_formatter(&mut json, noting)).expect("answers have text for keys");
+    (String::from_utf8(json).expect("JSON is text"), files)
 }
 
-/// Whether a text here is a file, and where to put it.
-struct Mentions<'f> {
-    named: bool,
-    into: &'f mut BTreeSet<String>,
+/// Writes without spaces, and notes the texts that files are named with.
+struct Noting<'f> {
+    at: At,
+    /// The key or the file that is being written.
+    text: String,
+    files: &'f mut HashSet<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    Elsewhere,
+    Key,
+    /// Behind a key that names a file.
+    File,
 }
 
 const KEYS: [&str; 5] = ["file", "path", "from_file", "to_file", "file_path"];
 
-impl<'de> DeserializeSeed<'de> for Mentions<'_> {
-    type Value = ();
+impl Formatter for Noting<'_> {
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.at = At::Key;
+        self.text.clear();
+        CompactFormatter.begin_object_key(writer, first)
+    }
 
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.at = if KEYS.contains(&self.text.as_str()) { At::File } else { At::Elsewhere };
+        self.text.clear();
+        CompactFormatter.begin_object_value(writer)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.at = At::Elsewhere;
+        CompactFormatter.begin_array(writer)
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, part: &str) -> io::Result<()> {
+        if self.at != At::Elsewhere {
+            self.text.push_str(part);
+        }
+        CompactFormatter.write_string_fragment(writer, part)
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(&mut self, writer: &mut W, escape: CharEscape) -> io::Result<()> {
+        self.text.push(match escape {
+            CharEscape::Quote => '"',
+            CharEscape::ReverseSolidus => '\\',
+            CharEscape::Solidus => '/',
+            CharEscape::Backspace => '\u{8}',
+            CharEscape::FormFeed => '\u{c}',
+            CharEscape::LineFeed => '\n',
+            CharEscape::CarriageReturn => '\r',
+            CharEscape::Tab => '\t',
+            CharEscape::AsciiControl(byte) => char::from(byte),
+        });
+        CompactFormatter.write_char_escape(writer, escape)
+    }
+
+    fn end_string<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.at == At::File && !self.files.contains(&self.text) {
+            self.files.insert(self.text.clone());
+        }
+        CompactFormatter.end_string(writer)
     }
 }
 
-impl<'de> Visitor<'de> for Mentions<'_> {
-    type Value = ();
+#[cfg(test)]
+mod tests {
+    use code::query::Cut;
 
-    fn expecting(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an answer")
-    }
+    use super::*;
 
-    fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        if self.named && !self.into.contains(text) {
-            self.into.insert(text.to_owned());
+    #[derive(serde::Serialize)]
+    struct Sample(serde_json::Value);
+
+    impl Answer for Sample {
+        fn count(&self) -> usize {
+            0
         }
-        Ok(())
-    }
 
-    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(key) = map.next_key::<Cow<'de, str>>()? {
-            map.next_value_seed(Mentions { named: KEYS.contains(&&*key), into: &mut *self.into })?;
+        fn weight(&self, _: usize) -> usize {
+            0
         }
-        Ok(())
+
+        fn envelope(&mut self) -> usize {
+            0
+        }
+
+        fn keep(&mut self, _: usize, _: usize, _: Cut) {}
+
+        fn text(&self) -> String {
+            String::new()
+        }
     }
 
-    fn visit_seq<S: SeqAccess<'de>>(self, mut items: S) -> Result<(), S::Error> {
-        while items.next_element_seed(Mentions { named: false, into: &mut *self.into })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    #[test]
+    fn files_are_noted_by_their_keys_and_the_words_are_those_of_anybody() {
+        let value = json!({
+            "file": "a \"b\"\\\n\u{1}é.py",
+            "path": ["not", {"from_file": "c.py", "line": 3, "file": null}, "file"],
+            "name": "file",
+            "to_file": {"file_path": "d/e.py", "x": "not"},
+            "content": "\tnot\n",
+        });
+        let (json, files) = noted(&Sample(value.clone()));
+        assert_eq!(json, value.to_string());
+        let mut files: Vec<String> = files.into_iter().collect();
+        files.sort();
+        assert_eq!(files, ["a \"b\"\\\n\u{1}é.py", "c.py", "d/e.py"]);
     }
 }

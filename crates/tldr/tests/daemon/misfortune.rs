@@ -197,6 +197,44 @@ fn a_project_whose_disk_is_taken_away_is_an_empty_one() {
     });
 }
 
+/// A disk that is put in the place of a directory: the kernel tells nobody who watches that directory, and whoever asks
+/// about single files that are known does not learn of new ones.
+#[test]
+fn a_look_at_everything_in_the_background_sees_what_nobody_was_told_of() {
+    hostile::small_disk(2 << 20, |disk| {
+        let home = Home::new();
+        let write = |path: &str, text: &str| {
+            let path = disk.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("p/sub/lib.py", "def helper():\n    return 1\n");
+        write("p/.tldrignore", "*.log\n");
+        write("p/.tldr/config.json", r#"{"auto_reindex_threshold": 2}"#);
+        write("other/new.py", "def other():\n    return 1\n");
+        write("other/newer.py", "def another():\n    return 1\n");
+        let tldr = |args: &[&str]| {
+            let output = home.run(home.command(bin("tldr")).args(args).current_dir(disk.join("p"))).ok();
+            serde_json::from_str::<Value>(&output.stdout).unwrap()
+        };
+        tldr(&["daemon", "start"]);
+        assert!(until(PATIENCE, || tldr(&["daemon", "status"])["status"] == "ready"));
+        assert_eq!(tldr(&["daemon", "status"])["files"], 2);
+        let mut mount = std::process::Command::new("mount");
+        assert!(
+            mount.arg("--bind").arg(disk.join("other")).arg(disk.join("p/sub")).status().unwrap().success()
+        );
+        assert_eq!(tldr(&["daemon", "notify", "one.py"])["reindex_triggered"], false);
+        assert_eq!(tldr(&["daemon", "notify", "two.py"])["reindex_triggered"], true);
+        // Nobody asks anything: what is found is found in the background.
+        assert!(until(PATIENCE, || tldr(&["daemon", "status"])["files"] == 3));
+        assert!(until(PATIENCE, || tldr(&["daemon", "status"])["status"] == "ready"));
+        let said = tldr(&["structure", "."]).to_string();
+        assert!(said.contains("another") && !said.contains("helper"), "{said}");
+        tldr(&["daemon", "stop"]);
+    });
+}
+
 /// Somebody who answers every line with the same words.
 fn stranger(socket: &Path, says: &'static str) -> thread::JoinHandle<()> {
     let listener = UnixListener::bind(socket).unwrap();
