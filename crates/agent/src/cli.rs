@@ -1,6 +1,8 @@
 //! What was typed behind `agent`. Declares every flag and command once: help, completions and the generated page come
 //! from here. What a command does is in [`crate::commands`].
 
+use std::path::PathBuf;
+
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use kit::Form;
 
@@ -26,7 +28,9 @@ pub(crate) struct Typed {
 impl Typed {
     pub(crate) fn form(&self) -> Form {
         let json = match &self.command {
-            Some(Command::Contexts { json } | Command::Doctor { json }) => *json,
+            Some(Command::Contexts { json } | Command::Doctor { json } | Command::Export { json, .. }) => {
+                *json
+            }
             _ => self.talk.json,
         };
         if json { Form::Json } else { Form::Text }
@@ -99,6 +103,17 @@ pub(crate) struct Provider {
 pub(crate) enum Command {
     /// List the conversations that can be gone on with
     Contexts {
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write a conversation to `.entire/metadata`, for tools that read that
+    Export {
+        /// Which conversation; the last one of this directory if none is named
+        name: Option<String>,
+        /// The directory that gets it; this one if none is named
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
         /// Print JSON for programs
         #[arg(long)]
         json: bool,

@@ -3,6 +3,7 @@
 mod config;
 pub(crate) mod contexts;
 pub(crate) mod doctor;
+mod export;
 pub(crate) mod talk;
 
 use kit::{Exit, Failure, Form, Invocation, usage};
@@ -30,6 +31,9 @@ fn dispatch(invocation: &mut Invocation, typed: &Typed, form: Form) -> Result<Ex
     match &typed.command {
         None => talk::run(invocation, &typed.talk),
         Some(Command::Contexts { .. }) => contexts::run(invocation, form),
+        Some(Command::Export { name, into, .. }) => {
+            export::run(invocation, name.as_deref(), into.as_deref(), form)
+        }
         Some(Command::Config { action }) => config::run(invocation, *action),
         Some(Command::Doctor { .. }) => doctor::run(invocation, form),
         Some(Command::Completions { shell }) => {
