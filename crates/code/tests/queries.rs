@@ -389,3 +389,14 @@ fn an_edge_that_was_found_in_another_file_is_told_where_it_starts() {
     assert!(told("b.py").iter().all(|edge| edge.starts_with("b.py:")), "{:?}", told("b.py"));
     assert_eq!(told(""), [told("a.py"), told("b.py")].concat());
 }
+
+#[test]
+fn an_attribute_that_only_the_compiler_reads_keeps_no_function_alive() {
+    let text = "#[must_use]\n#[inline]\nfn lost() -> u8 { 1 }\n\n#[handler]\nfn kept() {}\n";
+    let answer = dead::dead(&project(&[("src/main.rs", text)]), &Part::default(), &[]);
+    let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&answer.dead), names(&answer.possibly_dead)),
+        (vec!["lost".into()], vec!["kept".into()])
+    );
+}
