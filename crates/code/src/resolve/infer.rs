@@ -33,6 +33,7 @@ impl Resolver<'_> {
         match self.expr(file, id) {
             Expr::Unknown => Vec::new(),
             Expr::Text => vec![Value::Foreign],
+            Expr::Name(name) if self.facts(file).text(name) == "Self" => self.own_type(file, within, depth),
             Expr::Name(name) => self.lookup(file, within, name, depth),
             Expr::Member(of, name) => {
                 let name = self.facts(file).text(name);
@@ -125,6 +126,14 @@ impl Resolver<'_> {
             at = def.parent;
         }
         None
+    }
+
+    /// The type that `Self` is where it stands.
+    fn own_type(&mut self, file: FileId, within: DefId, depth: u32) -> Vec<Value> {
+        match self.this(file, within, depth) {
+            Some(Value::Instance(class) | Value::Class(class)) => vec![Value::Class(class)],
+            _ => Vec::new(),
+        }
     }
 
     /// A member of a value.
