@@ -400,3 +400,12 @@ fn an_attribute_that_only_the_compiler_reads_keeps_no_function_alive() {
         (vec!["lost".into()], vec!["kept".into()])
     );
 }
+
+#[test]
+fn a_method_that_is_called_is_not_the_field_of_its_name() {
+    let text = "#[derive(Default)]\nstruct Rule {\n    strict: bool,\n}\n\nimpl Rule {\n    fn strict(&self) -> bool {\n        self.strict\n    }\n}\n\nfn check() -> bool {\n    let rule = Rule::default();\n    rule.strict()\n}\n\nfn read(rule: &Rule) -> bool {\n    rule.strict\n}\n";
+    let snapshot = project(&[("src/lib.rs", text)]);
+    let answer = impact::impact(&snapshot, "Rule.strict", 1, &Part::default()).expect("found");
+    let callers: Vec<_> = answer.callers.iter().map(|one| one.function.as_str()).collect();
+    assert_eq!(callers, ["check"]);
+}

@@ -128,14 +128,6 @@ impl Resolver<'_> {
         None
     }
 
-    /// The type that `Self` is where it stands.
-    fn own_type(&mut self, file: FileId, within: DefId, depth: u32) -> Vec<Value> {
-        match self.this(file, within, depth) {
-            Some(Value::Instance(class) | Value::Class(class)) => vec![Value::Class(class)],
-            _ => Vec::new(),
-        }
-    }
-
     /// A member of a value.
     pub(super) fn member(&mut self, value: Value, name: &str, depth: u32) -> Vec<Value> {
         if depth == 0 {
@@ -192,7 +184,7 @@ impl Resolver<'_> {
             return self.each(&of, |resolver, value| match value {
                 Value::Many(..) | Value::ManyOf(..) => resolver.taken(value, name, depth),
                 value => {
-                    let members = resolver.member(value, name, depth);
+                    let members = resolver.called_values(value, name, depth);
                     resolver.each(&members, |resolver, member| resolver.called(member, depth))
                 }
             });
