@@ -1,13 +1,14 @@
 """What rustc makes of a crate: every call that is left in its intermediate code, macros and operators included.
 
-usage: compiled.py ROOT FOLDER TARGET > truth.json
+usage: CARGO_TARGET_DIR=… compiled.py ROOT FOLDER > truth.json
 
-ROOT is the crate, FOLDER its sources, TARGET where it is built. A row is [file, 0, caller, file, callee, how]: "call" for
+ROOT is the crate, FOLDER its sources. A row is [file, 0, caller, file, callee, how]: "call" for
 a call, "use" for a function that is passed on. Functions that are written by a derive are left out at both ends, and so
 is what was not compiled: tests, and code for other systems. `functions` are those that were.
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -101,20 +102,23 @@ class Crate:
         return one
 
     def callee(self, text):
-        """What a called path is, if it is one of ours and there is but one."""
-        text = text.strip()
+        """What a called path is, if it is one of ours and there is but one; modules before it tell which of several."""
+        text, modules = text.strip(), []
         trait = re.match(r"<(.+) as (.+)>::(\w+)", text)
         if trait:
             of, trait, method = last(trait[1]), last(trait[2]), trait[3]
             wanted = [f"{of}.{method}", f"{trait}.{method}"]
         else:
             parts = without_arguments(text).split("::")
+            modules = parts[:-2]
             wanted = [".".join(parts[-2:])] if len(parts) > 1 else []
             if re.fullmatch(r"[\w:]+", without_arguments(text)):
                 wanted.append(parts[-1])
         for name in wanted:
-            found = self.methods.get(name) or self.functions.get(name)
-            if found and len(found) == 1:
+            found = self.methods.get(name) or self.functions.get(name) or set()
+            if len(found) > 1:
+                found = {one for one in found if modules and modules[-1] in one[0]}
+            if len(found) == 1:
                 return next(iter(found))
         return None
 
@@ -132,11 +136,13 @@ def arguments_cut(text):
     return ""
 
 
-def main(root, folder, target):
+def main(root, folder):
     root = Path(root).resolve()
-    build = ["cargo", "rustc", "--quiet", "--lib", "--target-dir", target, "--", "--emit=mir"]
+    build = ["cargo", "rustc", "--quiet", "--lib", "--", "--emit=mir"]
     subprocess.run(build, cwd=root, check=True, stdout=sys.stderr)
-    newest = max(Path(target).glob("debug/deps/*.mir"), key=lambda file: file.stat().st_mtime)
+    name = re.match(r"[a-z_-]+[a-z]", root.name)[0].replace("-", "_")
+    built = Path(os.environ["CARGO_TARGET_DIR"]).glob(f"debug/deps/{name}-*.mir")
+    newest = max(built, key=lambda file: file.stat().st_mtime)
     lines = newest.read_text().split("\n")
     crate = Crate(root, folder)
     headers = {at: line[3:].split("(_")[0].split("() ->")[0] for at, line in enumerate(lines) if line.startswith("fn ")}
