@@ -409,3 +409,12 @@ fn a_method_that_is_called_is_not_the_field_of_its_name() {
     let callers: Vec<_> = answer.callers.iter().map(|one| one.function.as_str()).collect();
     assert_eq!(callers, ["check"]);
 }
+
+#[test]
+fn a_form_of_a_type_is_of_that_type() {
+    let text = "enum Fault {\n    Io(u8),\n    None,\n}\n\nimpl Fault {\n    fn at(self, n: u8) -> Self {\n        self\n    }\n}\n\nfn one() -> Fault {\n    Fault::Io(1).at(2)\n}\n\nfn other() -> Fault {\n    Fault::None.at(1)\n}\n";
+    let snapshot = project(&[("src/lib.rs", text)]);
+    let answer = impact::impact(&snapshot, "Fault.at", 1, &Part::default()).expect("found");
+    let callers: Vec<_> = answer.callers.iter().map(|one| one.function.as_str()).collect();
+    assert_eq!(callers, ["one", "other"]);
+}

@@ -149,6 +149,9 @@ impl Resolver<'_> {
                 if found.is_empty() {
                     return self.well_known_member(value, name);
                 }
+                if self.is_variant(value, name, &found) {
+                    return vec![Value::Instance(class)];
+                }
                 self.member_values(&found, depth - 1)
             }
             Value::Super(class) => {

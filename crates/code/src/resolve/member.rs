@@ -57,11 +57,24 @@ impl Resolver<'_> {
             return self.member(value, name, depth);
         }
         let found = self.called_member(class, name, depth);
+        if self.is_variant(value, name, &found) {
+            return vec![value];
+        }
         // Written by a derive, and so nowhere.
         if found.is_empty() && name == "default" {
             return vec![value];
         }
         self.member_values(&found, depth)
+    }
+
+    /// Whether a member is one of the forms that a type of Rust has: whatever it holds, it is of that type.
+    pub(super) fn is_variant(&mut self, value: Value, name: &str, found: &[Found]) -> bool {
+        let Value::Class(class) = value else { return false };
+        let is_form = |one: &Found| !matches!(one.binding.to, Bound::Def(_)) && one.file == class.file;
+        name.starts_with(char::is_uppercase)
+            && self.facts(class.file).language == Language::Rust
+            && !found.is_empty()
+            && found.iter().all(is_form)
     }
 
     fn property_above(&mut self, line: &[Place], name: &str) -> Vec<Found> {
