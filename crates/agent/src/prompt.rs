@@ -38,7 +38,8 @@ const GUIDE_CAP: usize = 32 << 10;
 
 /// The head of the first message of a conversation in `project`, which is a path without links.
 pub(crate) fn opening(project: &Path) -> String {
-    let place = format!("[Project: {}. System: {}.]", project.display(), std::env::consts::OS);
+    let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
+    let place = format!("[Project: {}. System: {system} on {machine}.]", project.display());
     match guide(project) {
         None => place,
         Some((name, words)) => format!("{place}\n\n[{name} of the project]\n{words}\n[end of {name}]"),

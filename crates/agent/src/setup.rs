@@ -28,7 +28,7 @@ use crate::keep::{self, Keep, Which};
 use crate::permission::{self, Mode};
 use crate::project::Project;
 use crate::purse::Purse;
-use crate::recall::Clai;
+use crate::recall::{Clai, Untold};
 use crate::sandbox::{Network, Policy, Sandbox};
 use crate::session::Session;
 use crate::toolbox::Toolbox;
@@ -240,8 +240,13 @@ fn workshop(
         Err(Absent::Mute) => warnings.push("tldr does not answer: there is no code index".to_owned()),
     }
     if config.recent_commands {
-        let clai = Clai::find(&world.program, root.to_owned(), &world.env);
-        workshop.recent = clai.map(|clai| Box::new(clai) as _);
+        match Clai::find(root, &world.places) {
+            Ok(clai) => workshop.recent = Some(Box::new(clai)),
+            Err(Untold::Nobody) => {}
+            Err(Untold::Unwilling(why)) => warnings.push(format!(
+                "clai does not tell what was run here: {why} (`clai daemon stop`, if it is older than we are)"
+            )),
+        }
     }
     workshop.subagent = Some(errands);
     Ok(workshop)

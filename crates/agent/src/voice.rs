@@ -338,7 +338,8 @@ impl Voice {
         if let Manner::Screen(page) = &self.manner
             && page.colour
         {
-            let sign = page.dim("…");
+            // A countdown may stand there.
+            let sign = format!("\r\x1b[K{}", page.dim("…"));
             self.say(&sign);
             self.waiting = true;
         }

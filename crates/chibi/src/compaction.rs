@@ -138,7 +138,12 @@ fn remembered(
 ) -> Result<String, Failure> {
     let window = usize::try_from(stage.config.window).unwrap_or(usize::MAX).saturating_mul(4);
     let mut summary = history.summary().to_owned();
-    for portion in compact::portions(history, ids, window / PORTION) {
+    let portions = compact::portions(history, ids, window / PORTION);
+    if portions.len() > 1 {
+        let count = portions.len();
+        run.out.warn(&format!("too long to be read at once: the model is asked {count} times for a summary"));
+    }
+    for portion in portions {
         let told = compact::resumed(&summary, &portion);
         let told = format!("Please summarize this conversation:\n\n{told}");
         summary = question(run, context, stage, instructions, told)?;

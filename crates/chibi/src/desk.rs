@@ -1,6 +1,7 @@
 //! Where the effects of the built-in tools go: the context that is held, the inboxes of others, the plugins that listen.
 
 use crate::context::{self, Context, Prompt, Query};
+use crate::failure;
 use crate::hooks::{Event, Fired};
 use crate::moment::Moment;
 use crate::run::Run;
@@ -22,17 +23,17 @@ impl tools::Desk for Desk<'_> {
             Document::Goals => self.context.set_document(context::Document::Goals, text),
             Document::Reflection => self.run.home.set_prompt(Prompt::Reflection, text),
         };
-        written.map_err(|error| Refused(format!("not kept: {error}")))
+        written.map_err(|error| Refused(failure::line("not kept", &error)))
     }
 
     fn deliver(&mut self, letter: &Letter<'_>) -> Result<(), Refused> {
         let sent = context::inbox::send(&self.run.home, letter.to, letter.from, letter.content);
-        sent.map(drop).map_err(|error| Refused(format!("not sent: {error}")))
+        sent.map(drop).map_err(|error| Refused(failure::line("not sent", &error)))
     }
 
     fn search(&mut self, query: &str, most: usize) -> Result<Vec<Hit>, Refused> {
         let found = self.context.search(&Query::new(query), most);
-        let found = found.map_err(|error| Refused(format!("cannot search: {error}")))?;
+        let found = found.map_err(|error| Refused(failure::line("cannot search", &error)))?;
         let offset = self.run.offset();
         let hit = |entry: context::Entry| Hit {
             id: entry.id.0,

@@ -38,6 +38,11 @@ pub(crate) fn words(failure: &Failure) -> (String, Option<String>) {
     (told["error"].as_str().unwrap_or_default().to_owned(), told["hint"].as_str().map(str::to_owned))
 }
 
+/// What failed and all its causes, in a line.
+pub(crate) fn line(what: &str, error: &dyn std::error::Error) -> String {
+    words(&Failure::new(what).because(error)).0
+}
+
 pub(crate) fn of_provider(error: &ResolveError) -> Failure {
     let failure = Failure::new("cannot tell whom to ask").because(error);
     match error {

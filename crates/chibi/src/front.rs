@@ -10,6 +10,7 @@ use llm::provider::{self, Target};
 use crate::cli::help;
 use crate::config::Layers;
 use crate::context::{ChibiHome, ContextName, Ids, Reader, State};
+use crate::failure;
 use crate::ground;
 use crate::input::Asked;
 use crate::plugins::{Ground, Plugins};
@@ -105,7 +106,7 @@ fn transcript(home: &ChibiHome, name: &ContextName, until: Instant) -> Option<Ch
             let first = faults.into_iter().next()?;
             Some(Check::warn(NAME, format!("`{}`: {first}{more}; the rest is used", name.as_str())))
         }
-        Err(error) => Some(Check::fail(NAME, format!("`{}`: {error}", name.as_str()))),
+        Err(error) => Some(Check::fail(NAME, failure::line(&format!("`{}`", name.as_str()), &error))),
     }
 }
 

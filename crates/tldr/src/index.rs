@@ -10,8 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use code::facts::{self, Facts};
@@ -75,6 +77,8 @@ pub struct Index {
     doubtful: BTreeSet<String>,
     notes: Vec<String>,
     looked: bool,
+    /// What a walk saw that was made ahead of the first look.
+    walked: Option<Walked>,
     /// When all files were looked at.
     checked: Instant,
     digests: Digests,
@@ -111,6 +115,7 @@ impl Index {
             doubtful: BTreeSet::new(),
             notes: Vec::new(),
             looked: false,
+            walked: None,
             checked: Instant::now(),
             digests: Digests::default(),
             progress: Arc::default(),
@@ -141,8 +146,27 @@ impl Index {
         &self.notes
     }
 
+    /// Walks while something else is done, so that the first look has less to do. Where the kernel tells what happened
+    /// since, nothing is missed by that; elsewhere it would be walked once more, and so it is not walked now.
+    pub fn ahead<T: Send>(&mut self, other: impl FnOnce() -> T + Send) -> T {
+        if self.watch.is_none() {
+            return other();
+        }
+        thread::scope(|scope| {
+            let done = scope.spawn(other);
+            self.walked = Some(self.walk());
+            done.join().unwrap_or_else(|panic| resume_unwind(panic))
+        })
+    }
+
     /// Makes the index that of the files as they are now. Whoever asks about one file has it looked at in any case.
     pub fn refresh(&mut self, asked: Option<&str>) -> Refreshed {
+        let mut first = self.walked.take().map(|walked| self.saw(walked)).unwrap_or_default();
+        first.changed.extend(self.catch_up(asked).changed);
+        first
+    }
+
+    fn catch_up(&mut self, asked: Option<&str>) -> Refreshed {
         let changes = match &mut self.watch {
             Some(watch) if self.looked && watch.is_blind().is_none() => watch.drain(),
             _ => Changes::Everything,
@@ -155,9 +179,18 @@ impl Index {
 
     /// Looks at every entry, whatever was told.
     pub fn look_at_everything(&mut self) -> Refreshed {
+        self.walked = None;
         let walked = self.walk();
+        self.saw(walked)
+    }
+
+    fn saw(&mut self, walked: Walked) -> Refreshed {
         self.checked = Instant::now();
+        self.looked = true;
         self.folders = walked.folders.into_iter().collect();
+        if let Some(watch) = &mut self.watch {
+            watch.keep_only(&self.folders);
+        }
         self.notes = walked.notes;
         let gone: Vec<String> = {
             let found: BTreeSet<&str> = walked.files.iter().map(|file| &*file.path).collect();
@@ -168,19 +201,17 @@ impl Index {
 
     /// A walk of which the kernel tells all that happens later.
     fn walk(&mut self) -> Walked {
-        /// Somebody who makes directories faster than we walk is met with another walk at the next question.
-        const WALKS: usize = 4;
-        let mut walked = Walked::default();
-        self.looked = false;
-        for _ in 0..WALKS {
-            // What was told until here, the walk will see.
-            let _ = self.watch.as_mut().map(Watch::drain);
-            walked = walk::walk(&self.root);
-            if !self.watch.as_mut().is_some_and(|watch| watch.follow(&walked.folders)) {
-                self.looked = true;
-                break;
-            }
-        }
+        let Some(mut watch) = self.watch.take() else { return walk::walk(&self.root, |_| ()) };
+        // What was told until here, the walk will see.
+        watch.drain();
+        watch.begin();
+        let watch = Arc::new(Mutex::new(watch));
+        let walked = walk::walk(&self.root, {
+            let watch = Arc::clone(&watch);
+            move |folder| watch.lock().unwrap_or_else(PoisonError::into_inner).enter(folder)
+        });
+        let watch = Arc::into_inner(watch).expect("the walk is over");
+        self.watch = Some(watch.into_inner().unwrap_or_else(PoisonError::into_inner));
         walked
     }
 

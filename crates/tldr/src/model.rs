@@ -46,14 +46,11 @@ pub(crate) fn list(places: &Places) -> Vec<Model> {
     models
 }
 
-/// The one that a project wants, or the only one that there is.
+/// The one that a project wants, or the one that was added last: who adds one wants it to be used.
 pub(crate) fn chosen(places: &Places, wanted: &str) -> Option<Model> {
-    let mut models = list(places);
-    match models.iter().position(|model| model.name == wanted) {
-        Some(at) => Some(models.swap_remove(at)),
-        None if models.len() == 1 => models.pop(),
-        None => None,
-    }
+    let added =
+        |model: &Model| fs::metadata(model.folder.join(IDENTITY)).and_then(|file| file.modified()).ok();
+    list(places).into_iter().max_by_key(|model| (model.name == wanted, added(model)))
 }
 
 /// Takes a model from a folder or an archive and keeps it under `name`, or under the name of where it came from.

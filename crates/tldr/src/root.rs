@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use kit::places::shell_word;
 use kit::{Failure, Places};
@@ -61,9 +61,12 @@ impl Root {
     /// UTF-8.
     pub fn relative(&self, cwd: &Path, path: &Path) -> Option<String> {
         let absolute = cwd.join(path);
-        let real = fs::canonicalize(&absolute).unwrap_or(absolute);
+        // What is not there has a place all the same, if its directory has one.
+        let in_folder = || Some(fs::canonicalize(absolute.parent()?).ok()?.join(absolute.file_name()?));
+        let real = fs::canonicalize(&absolute).ok().or_else(in_folder).unwrap_or_else(|| absolute.clone());
         let below = real.strip_prefix(&self.0).ok()?;
-        below.to_str().map(str::to_owned)
+        let climbs = below.components().any(|part| part == Component::ParentDir);
+        below.to_str().filter(|_| !climbs).map(str::to_owned)
     }
 }
 
@@ -82,7 +85,10 @@ mod tests {
         assert_eq!(p, q);
         assert_eq!(p.relative(home.path(), Path::new("q/a.py")).as_deref(), Some("a.py"));
         assert_eq!(p.relative(p.path(), Path::new("gone/b.py")).as_deref(), Some("gone/b.py"));
-        assert_eq!(p.relative(home.path(), Path::new("other.py")), None);
+        for outside in ["other.py", "p/../other.py", "p/gone/../../other.py", "/etc/passwd"] {
+            assert_eq!(p.relative(home.path(), Path::new(outside)), None, "{outside}");
+        }
+        assert_eq!(p.relative(home.path(), Path::new("q/../p/new.py")).as_deref(), Some("new.py"));
     }
 
     #[test]

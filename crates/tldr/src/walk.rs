@@ -128,9 +128,18 @@ pub struct Walked {
     pub notes: Vec<String>,
 }
 
-/// Walks all of `root`.
-pub fn walk(root: &Path) -> Walked {
-    see(root, &builder(root))
+/// Walks all of `root`. Each directory is told to `enter` before it, or a rule in it, is read.
+pub fn walk(root: &Path, enter: impl Fn(&Path) + Send + Sync + 'static) -> Walked {
+    enter(root);
+    let mut builder = builder(root);
+    builder.filter_entry(move |entry| {
+        let is_seen = is_seen(entry);
+        if is_seen && entry.file_type().is_some_and(|kind| kind.is_dir()) {
+            enter(entry.path());
+        }
+        is_seen
+    });
+    see(root, &builder)
 }
 
 /// Looks into one directory below `root`, which must be one that a walk has entered: its rules are known to let us in.
@@ -227,7 +236,7 @@ mod tests {
     use super::*;
 
     fn paths(root: &Path) -> Vec<String> {
-        walk(root).files.into_iter().map(|file| file.path).collect()
+        walk(root, |_| ()).files.into_iter().map(|file| file.path).collect()
     }
 
     #[test]
@@ -272,7 +281,7 @@ mod tests {
             home.write(format!("p/{file}"), "");
         }
         let root = home.path().join("p");
-        for found in &walk(&root).files {
+        for found in &walk(&root, |_| ()).files {
             assert_eq!(find(&root, &found.path).as_ref(), Some(found));
         }
         for hidden in ["sub/c.log", "out/d.py", "out/deep/e.py", ".tldr/f.py", "gone.py", "sub", ""] {
@@ -288,7 +297,7 @@ mod tests {
         std::os::unix::fs::symlink(".", root.join("loop")).unwrap();
         std::os::unix::fs::symlink("/etc/passwd", root.join("out.py")).unwrap();
         fs::write(root.join(std::ffi::OsStr::from_bytes(b"b\xff.py")), "").unwrap();
-        let walked = walk(&root);
+        let walked = walk(&root, |_| ());
         assert_eq!(walked.files.iter().map(|file| &*file.path).collect::<Vec<_>>(), ["a.py"]);
         assert_eq!(walked.notes.len(), 1, "{:?}", walked.notes);
     }

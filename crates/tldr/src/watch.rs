@@ -49,39 +49,30 @@ impl Watch {
         Ok(Watch { queue, folders: HashMap::new(), blind: None })
     }
 
-    /// Watches exactly these directories, and says whether some of them were not watched before: those have to be looked
-    /// at once more, since nobody told what happened in them between the look and now.
-    pub fn follow(&mut self, folders: &[PathBuf]) -> bool {
-        let wanted: BTreeSet<&Path> = folders.iter().map(PathBuf::as_path).collect();
-        let gone: Vec<i32> = self
-            .folders
-            .iter()
-            .filter(|(_, path)| !wanted.contains(path.as_path()))
-            .map(|(id, _)| *id)
-            .collect();
-        for id in gone {
-            self.folders.remove(&id);
-            // It may be gone with its directory.
-            let _ = inotify::remove_watch(&self.queue, id);
+    /// Watches a directory from now on. Whoever lists it afterwards is told of all that happens later.
+    pub fn enter(&mut self, folder: &Path) {
+        match inotify::add_watch(&self.queue, folder, EVENTS) {
+            Ok(id) => drop(self.folders.insert(id, folder.to_owned())),
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(error) => self.blind = Some(error),
         }
-        self.blind = None;
-        let known: BTreeSet<PathBuf> = self.folders.values().cloned().collect();
-        let new = wanted.into_iter().filter(|folder| !known.contains(*folder));
-        new.filter(|folder| self.add(folder)).count() > 0
     }
 
-    fn add(&mut self, folder: &Path) -> bool {
-        match inotify::add_watch(&self.queue, folder, EVENTS) {
-            Ok(id) => {
-                self.folders.insert(id, folder.to_owned());
-                true
+    /// Watches no other directories than these, which were entered.
+    pub fn keep_only(&mut self, folders: &BTreeSet<PathBuf>) {
+        self.folders.retain(|id, path| {
+            let is_kept = folders.contains(path);
+            if !is_kept {
+                // It may be gone with its directory.
+                let _ = inotify::remove_watch(&self.queue, *id);
             }
-            Err(Errno::NOENT | Errno::NOTDIR) => false,
-            Err(error) => {
-                self.blind = Some(error);
-                false
-            }
-        }
+            is_kept
+        });
+    }
+
+    /// Whoever enters all directories anew learns anew whether some cannot be watched.
+    pub fn begin(&mut self) {
+        self.blind = None;
     }
 
     /// Whether a change could go unseen, and why.
@@ -153,9 +144,14 @@ mod tests {
         home.write("p/sub/b.py", "one");
         let root = home.path().join("p");
         let mut watch = Watch::start().unwrap();
-        watch.follow(&[root.clone(), root.join("sub")]);
+        follow(&mut watch, [root.clone(), root.join("sub")]);
         assert_eq!(watch.drain(), Changes::In(BTreeSet::new()));
         (root, watch)
+    }
+
+    fn follow<const N: usize>(watch: &mut Watch, folders: [PathBuf; N]) {
+        folders.iter().for_each(|folder| watch.enter(folder));
+        watch.keep_only(&folders.into());
     }
 
     fn folders<const N: usize>(folders: [PathBuf; N]) -> Changes {
@@ -185,7 +181,7 @@ mod tests {
         assert_eq!(watch.drain(), Changes::Everything);
         fs::rename(root.join("sub"), root.join("other")).unwrap();
         assert_eq!(watch.drain(), Changes::Everything);
-        watch.follow(&[root.clone(), root.join("other")]);
+        follow(&mut watch, [root.clone(), root.join("other")]);
         let _ = watch.drain();
         fs::write(root.join("other/b.py"), "three").unwrap();
         assert_eq!(watch.drain(), folders([root.join("other")]));
@@ -198,7 +194,7 @@ mod tests {
         fs::rename(root.join("sub"), home.path().join("elsewhere")).unwrap();
         fs::create_dir(root.join("sub")).unwrap();
         assert_eq!(watch.drain(), Changes::Everything);
-        watch.follow(&[root.clone(), root.join("sub")]);
+        follow(&mut watch, [root.clone(), root.join("sub")]);
         let _ = watch.drain();
         fs::write(home.path().join("elsewhere/b.py"), "two").unwrap();
         assert_eq!(watch.drain(), folders([]));

@@ -118,6 +118,27 @@ fn a_wheel_and_a_tarball_hold_the_same_model() {
 }
 
 #[test]
+fn of_several_models_the_last_is_used_unless_the_project_names_another() {
+    let rig = Rig::new();
+    let used = || {
+        rig.tldr(&["daemon", "start"]).ok();
+        let model = rig.json(&["daemon", "status"])["embedded"]["model"].clone();
+        rig.tldr(&["daemon", "stop"]).ok();
+        model
+    };
+    for name in ["b", "c", "a"] {
+        rig.tldr(&["model", "add", "../m", "--name", name]).ok();
+        assert_eq!(used(), name);
+    }
+    rig.home.write("p/.tldr/config.json", r#"{"semantic_model": "c"}"#);
+    assert_eq!(used(), "c");
+    rig.home.write("p/.tldr/config.json", r#"{"semantic_model": "none of them"}"#);
+    assert_eq!(used(), "a");
+    rig.home.write("p/.tldr/config.json", r#"{"semantic_enabled": false}"#);
+    assert!(used().is_null());
+}
+
+#[test]
 fn what_is_no_model_is_refused_and_leaves_nothing() {
     let rig = Rig::new();
     let weights = bert::weights();

@@ -62,6 +62,8 @@ pub enum Message {
     SessionStart(SessionStart),
     /// Answered with a [`SuggestResponse`].
     Suggest(SuggestRequest),
+    /// Answered with a [`RecentResponse`].
+    Recent(RecentRequest),
     /// Answered with a [`Health`].
     Health,
 }
@@ -150,6 +152,29 @@ pub struct SuggestContext {
     pub repo_key: Option<String>,
     pub last_cmd_norm: Option<String>,
     pub used_sources: Vec<String>,
+}
+
+/// What a person ran last in the repository around a directory, or in the directory if there is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecentRequest {
+    pub cwd: String,
+    pub limit: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RecentResponse {
+    /// The newest last.
+    pub commands: Vec<Ran>,
+}
+
+/// A command as it was kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ran {
+    pub cmd: String,
+    /// Unknown where another tool's history did not tell.
+    pub exit_code: Option<i32>,
+    /// Unix milliseconds at the end of the command.
+    pub ts: i64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -248,6 +273,10 @@ mod tests {
     #[test]
     fn the_small_messages_are_read_and_written() {
         assert_eq!(read::<Message>(r#"{"type":"health"}"#), Message::Health);
+        read::<Message>(r#"{"type":"recent","cwd":"/p","limit":10}"#);
+        read::<RecentResponse>(
+            r#"{"commands":[{"cmd":"make","exit_code":2,"ts":1},{"cmd":"ls","exit_code":null,"ts":2}]}"#,
+        );
         read::<Health>(r#"{"status":"ok","version":"0.1.0","pid":7,"uptime_ms":12}"#);
         read::<Message>(r#"{"type":"session_start","shell":"bash","pid":7,"ts":1,"host":"h","user":"u"}"#);
         read::<SessionStarted>(r#"{"session_id":"s"}"#);

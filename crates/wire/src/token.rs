@@ -1,6 +1,7 @@
 //! Who may call where the system does not say who calls: at a port of the loopback address, which every user of the machine
-//! reaches. A secret of the user's, from a file that only they can read, is the first line of every connection. Pure: where
-//! the secret is kept and how it travels is a transport's business; the one for Unix sockets asks the kernel and needs none.
+//! reaches. A secret of the user's, from a file that only they can read, is the first line of every connection. Pure: how it
+//! travels is the business of [`Guarded`](crate::transport::Guarded); the transport of Unix sockets asks the kernel and
+//! needs none.
 
 use std::fmt::{self, Write};
 

@@ -1,6 +1,7 @@
 //! How two of our processes meet and exchange bytes. What stands above consumes streams through these traits, so
 //! that a named pipe is one more implementation; nothing here knows lines or messages.
 
+mod guarded;
 mod unix;
 
 use std::io::{self, Read, Write};
@@ -11,6 +12,7 @@ use kit::places::PlaceError;
 use thiserror::Error;
 
 use crate::Deadline;
+pub use guarded::{Guarded, GuardedConnection, GuardedListener};
 pub use unix::{Unix, UnixConnection, UnixListener};
 
 /// A way for processes of one user to meet on one machine.

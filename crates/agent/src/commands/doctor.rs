@@ -10,6 +10,7 @@ use llm::KeySource;
 use llm::provider::Target;
 
 use crate::cli;
+use crate::recall::{Clai, Untold};
 use crate::sandbox::{Network, Policy};
 use crate::tools::bash;
 use crate::tools::code::{self, Absent};
@@ -34,6 +35,7 @@ pub(crate) fn checks(program: &Program, invocation: &Invocation, places: &Places
         kept(invocation, places),
         sandbox(program, invocation, places),
         index(&invocation.cwd, places),
+        recent(&invocation.cwd, places),
     ]
 }
 
@@ -120,5 +122,21 @@ fn index(cwd: &Path, places: &Places) -> Check {
         Err(Absent::Nobody) => Check::ok("code index", "no tldr daemon here: the model searches by itself"),
         Err(Absent::Mute) => Check::warn("code index", "the tldr daemon of this project does not answer")
             .hint("`tldr daemon stop`"),
+    }
+}
+
+fn recent(cwd: &Path, places: &Places) -> Check {
+    const NAME: &str = "recent";
+    // Whoever did not consent is not looked at, and broken settings are another check's.
+    if !config::load(places).is_ok_and(|config| config.recent_commands) {
+        return Check::ok(NAME, "not told: `recent_commands` is off");
+    }
+    let project = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    match Clai::find(&project, places) {
+        Ok(_) => Check::ok(NAME, "clai tells what you ran here"),
+        Err(Untold::Nobody) => Check::warn(NAME, "clai's daemon is not running").hint("`clai daemon start`"),
+        Err(Untold::Unwilling(why)) => {
+            Check::warn(NAME, format!("clai does not tell: {why}")).hint("`clai daemon stop`")
+        }
     }
 }

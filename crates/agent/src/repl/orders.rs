@@ -152,7 +152,11 @@ fn undo(session: &mut Session, count: usize) -> Result<After, Failure> {
     }
     let project = session.desk.gate.hooks.project.clone();
     let shown = |path: &Path| crate::project::name(path.strip_prefix(&project).unwrap_or(path));
-    lines.push_str(&listed("restored   ", files.restored.iter().map(|path| shown(path))));
+    // What was not there before is not there now.
+    let (back, gone): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        files.restored.iter().partition(|path| path.symlink_metadata().is_ok());
+    lines.push_str(&listed("restored   ", back.iter().map(|path| shown(path))));
+    lines.push_str(&listed("removed    ", gone.iter().map(|path| shown(path))));
     let reason = |(path, why): &(PathBuf, String)| format!("{}: {}", shown(path), text::plain(why));
     lines.push_str(&listed("NOT        ", files.not.iter().map(reason)));
     if files.unknown > 0 {

@@ -78,7 +78,12 @@ pub(crate) fn spent(spent: &Spent) -> String {
     let input = usage.input + usage.cache_read + usage.cache_write;
     let s = if spent.requests == 1 { "" } else { "s" };
     let about = if spent.estimated { "~" } else { "" };
-    let mut line = format!("{} request{s} · {about}{} in", spent.requests, short(input));
+    let mut line = format!("{} request{s}", spent.requests);
+    if usage.total() == 0 {
+        // Nothing came back that says what it took.
+        return line;
+    }
+    line.push_str(&format!(" · {about}{} in", short(input)));
     if usage.cache_read > 0 {
         line.push_str(&format!(" ({} % cached)", usage.cache_read * 100 / input.max(1)));
     }
@@ -168,6 +173,7 @@ mod tests {
         let usage = Usage { input: 1000, cache_read: 3000, output: 5, ..Usage::default() };
         let line = spent(&Spent { requests: 1, usage, ..Spent::default() });
         assert_eq!(line, "1 request · 4.0k in (75 % cached) · 5 out");
+        assert_eq!(spent(&Spent { requests: 2, ..Spent::default() }), "2 requests");
     }
 
     #[test]

@@ -140,7 +140,7 @@ fn fifty_rounds_are_enough_and_the_next_turn_is_valid() {
 #[test]
 fn what_is_typed_decides_what_is_asked() {
     let rig = Rig::new([calls("list_files", &json!({})), says("Ok.")]);
-    let output = rig.run(&["--model", "other-1", "--max-tokens", "99", "--verbose", "hi"]).ok();
+    let output = rig.run(&["-m", "other-1", "--max-tokens", "99", "-v", "hi"]).ok();
     assert_eq!(output.stdout, "Ok.\n");
     assert!(
         output.stderr.contains("list_files {}") && output.stderr.contains("2 requests"),

@@ -1,8 +1,10 @@
 //! What the agent is told by the other tools, as they are: tldr's daemon about code, clai about what the person ran.
 
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::process::{Child, Stdio};
+use std::thread;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -46,11 +48,16 @@ fn the_code_index_answers_through_its_own_daemon() {
 
 #[test]
 fn what_the_person_ran_is_told_only_with_their_consent() {
-    let rig = Rig::new([says("No."), calls("recent_commands", &json!({"limit": 2})), says("It failed.")]);
+    let rig = Rig::new([
+        says("No."),
+        calls("recent_commands", &json!({"limit": 2})),
+        says("It failed."),
+        says("No."),
+    ]);
     let project = rig.project();
     rig.home.git_repo("p");
     let below = project.join("src");
-    ran(
+    let daemon = ran(
         &rig.home,
         &[
             ("ls", 0, project.to_str().unwrap()),
@@ -62,10 +69,38 @@ fn what_the_person_ran_is_told_only_with_their_consent() {
     let _ = rig.run(&["hi"]).ok();
     rig.home.write(".config/scrimp/config.toml", "[agent]\nrecent_commands = true\n");
     let _ = rig.run(&["what went wrong?"]).ok();
+    assert!(doctor(&rig).contains("clai tells what you ran here"));
+    drop(daemon);
+    let output = rig.run(&["and now?"]).ok();
+    assert_eq!(output.stderr, "", "nobody is there to ask, and that is no trouble");
+    assert!(doctor(&rig).contains("clai's daemon is not running"));
     let requests = rig.requests();
     assert!(!offered(&requests[0]).contains(&"recent_commands"));
     assert!(offered(&requests[1]).contains(&"recent_commands"));
     assert_eq!(results(&requests[2]), [("[2] make check\n[0] git status".to_owned(), false)]);
+    assert!(!offered(&requests[3]).contains(&"recent_commands"));
+}
+
+#[test]
+fn a_daemon_that_does_not_know_the_question_is_told_of_and_done_without() {
+    let rig = Rig::new([says("Fine.")]);
+    rig.home.write(".config/scrimp/config.toml", "[agent]\nrecent_commands = true\n");
+    let folder = rig.home.runtime().join("clai");
+    std::fs::DirBuilder::new().mode(0o700).create(&folder).unwrap();
+    let listener = UnixListener::bind(folder.join("daemon.sock")).unwrap();
+    let older = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut question = String::new();
+        BufReader::new(&stream).read_line(&mut question).unwrap();
+        stream.write_all(b"{\"error\":\"unknown variant `recent`\"}\n").unwrap();
+        question
+    });
+    let output = rig.run(&["hi"]).ok();
+    let told = "warning: clai does not tell what was run here: unknown variant `recent`";
+    assert!(output.stderr.starts_with(told), "{}", output.stderr);
+    let question: Value = serde_json::from_str(&older.join().unwrap()).unwrap();
+    assert_eq!((&question["type"], &question["cwd"]), (&json!("recent"), &json!(rig.project())));
+    assert!(!offered(&rig.requests()[0]).contains(&"recent_commands"));
 }
 
 fn doctor(rig: &Rig) -> String {
@@ -99,8 +134,8 @@ impl Drop for Index<'_> {
     }
 }
 
-/// Has clai's daemon keep commands: what, how it ended, and where.
-fn ran(home: &Home, commands: &[(&str, i32, &str)]) {
+/// clai's daemon, which has kept commands: what, how it ended, and where.
+fn ran(home: &Home, commands: &[(&str, i32, &str)]) -> Killed {
     let mut daemon = Killed(
         home.command(bin("clai-daemon"))
             .arg("--foreground")
@@ -127,6 +162,7 @@ fn ran(home: &Home, commands: &[(&str, i32, &str)]) {
     let mut answer = String::new();
     BufReader::new(&stream).read_line(&mut answer).unwrap();
     assert_eq!(answer, "{\"done\":true}\n");
+    daemon
 }
 
 struct Killed(Child);

@@ -16,6 +16,7 @@ mod piping;
 mod repairing;
 mod resuming;
 mod rig;
+mod seeing;
 mod serving;
 mod setting;
 mod stopping;

@@ -154,13 +154,3 @@ fn a_helper_sees_nothing_of_ours_and_gives_back_its_report_alone() {
     let (second, _) = &results(&requests[5])[0];
     assert!(second.contains("nothing has changed"), "our own eyes are as they were: {second}");
 }
-
-#[test]
-fn what_was_seen_is_known_after_going_on_and_forgotten_when_it_left_the_window() {
-    let rig = rig([look(), says("a"), look(), says("b")]);
-    let _ = rig.run(&["look"]).ok();
-    let _ = rig.run(&["--continue", "look again"]).ok();
-    let requests = rig.requests();
-    assert!(results(&requests[1])[0].0.contains("1: # Adds"));
-    assert!(results(&requests[3])[0].0.contains("nothing has changed"), "{}", results(&requests[3])[0].0);
-}

@@ -65,6 +65,8 @@ fn an_edit_is_shown_before_it_is_done_and_one_key_decides() {
         says("Thanks."),
         edit("four"),
         says("Gone."),
+        calls("edit_file", &json!({"path": "a.txt", "old_str": "three", "new_str": "five"})),
+        says("Still."),
     ]);
     rig.home.write("a.txt", "zero\none\nlast\n");
     let terminal = open(&rig, &[]);
@@ -90,6 +92,12 @@ fn an_edit_is_shown_before_it_is_done_and_one_key_decides() {
         results(&requests[5].json())[0].0.contains("old_str is not in a.txt"),
         "always: it was not asked again"
     );
+    drop(terminal);
+    let terminal = open(&rig, &[]);
+    enter(&terminal, "and in another conversation?");
+    let screen = terminal.wait_for("Still.", PATIENCE);
+    assert!(!screen.contains("[y]es"), "{screen}");
+    assert_eq!(rig.home.read("a.txt"), "zero\nfive\nlast\n");
     drop(terminal);
     drop(rig.requests());
 }
@@ -198,6 +206,10 @@ fn several_lines_are_one_prompt_and_words_are_completed() {
     terminal.wait_for("Ok.", PATIENCE);
     enter(&terminal, "/cel");
     terminal.wait_for("there is no order `/cel`", PATIENCE);
+    terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
+    terminal.send("/perm");
+    terminal.key(Key::Tab);
+    terminal.wait_for(|screen: &str| screen.trim_end().ends_with("> /permission"), PATIENCE);
     drop(terminal);
     assert!(words(&rig.requests()[0]["messages"][0]).ends_with("first \nlook at notes/readme.txt"));
 }

@@ -2,7 +2,7 @@
 
 use kit::Failure;
 
-use crate::context::{Context, ContextName, EntryId, State, Wait};
+use crate::context::{ContextName, EntryId, State};
 use crate::hooks::Event;
 use crate::input::Select;
 use crate::moment::Moment;
@@ -21,9 +21,9 @@ pub(super) fn context(run: &mut Run, select: &Select, from: Option<&str>) -> Res
     if let Some(id) = from {
         fork(run, &chosen, id)?;
     }
-    // One that exists is not taken only to be looked at: somebody may be working with it.
+    // It is not taken only to be looked at: somebody may be working with it, even if it was not there a moment ago.
     if !run.home.exists(&chosen) {
-        Context::open(&run.home, &chosen, Wait::No)?;
+        run.home.ensure(&chosen)?;
     }
     if !transient {
         State::update(&run.home, |state| state.switch(&chosen))?;

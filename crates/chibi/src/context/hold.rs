@@ -2,6 +2,7 @@
 //! holds the seconds of the last heartbeat, only informs readers. Knows nothing of what is guarded.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -103,7 +104,12 @@ impl Drop for Hold {
 }
 
 pub(super) fn status(folder: &Path) -> Result<Status, ContextError> {
-    Ok(match lock::holder(&folder.join(KERNEL))? {
+    let holder = match lock::holder(&folder.join(KERNEL)) {
+        // Nobody works where nothing can be written.
+        Err(LockError::File(error)) if error.kind() == ErrorKind::ReadOnlyFilesystem => None,
+        holder => holder?,
+    };
+    Ok(match holder {
         Some(_) => Status::Active,
         None if folder.join(HEARTBEAT).exists() => Status::Stale,
         None => Status::Free,

@@ -12,7 +12,7 @@ use store::lock::{self, Lock};
 use store::{Durability, replace};
 
 use super::fault::{At, found, read};
-use super::{ChibiHome, ContextError, ContextName, Entry, EntryId, lifecycle, window};
+use super::{ChibiHome, ContextError, ContextName, Entry, EntryId, window};
 
 /// Others hold the inbox for one small write.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,7 +28,7 @@ pub struct Message {
 
 /// Leaves a message for a context, which is made if there is none. Does not wait for whoever works with it.
 pub fn send(home: &ChibiHome, to: &ContextName, from: &str, content: &str) -> Result<Message, ContextError> {
-    lifecycle::ensure(home, to)?;
+    home.ensure(to)?;
     let folder = home.context(to);
     let message = Message {
         id: home.fresh_id(),

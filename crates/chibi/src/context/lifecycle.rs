@@ -43,6 +43,19 @@ impl ChibiHome {
         self.context(name).is_dir()
     }
 
+    /// Makes and registers the context if there is none. Does not hold it.
+    pub fn ensure(&self, name: &ContextName) -> Result<(), ContextError> {
+        if self.exists(name) && State::load(self)?.0.contexts.contains(name) {
+            return Ok(());
+        }
+        let anchor =
+            Entry::of_system(self.fresh_id(), self.now(), EntryKind::ContextCreated, name, "Context created");
+        match make(self, name, &[anchor], |_| Ok(())) {
+            Err(ContextError::Exists(_)) | Ok(()) => State::update(self, |state| state.register(name)),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The new name must be free. What the context cost goes with it.
     pub fn rename(&self, old: &ContextName, new: &ContextName, wait: Wait) -> Result<(), ContextError> {
         let (from, to) = (self.existing(old)?, self.context(new));
@@ -83,19 +96,6 @@ impl ChibiHome {
             true => Ok(self.context(name)),
             false => Err(ContextError::Missing(name.clone())),
         }
-    }
-}
-
-/// Makes and registers the context if there is none. Does not hold it.
-pub(super) fn ensure(home: &ChibiHome, name: &ContextName) -> Result<(), ContextError> {
-    if home.exists(name) && State::load(home)?.0.contexts.contains(name) {
-        return Ok(());
-    }
-    let anchor =
-        Entry::of_system(home.fresh_id(), home.now(), EntryKind::ContextCreated, name, "Context created");
-    match make(home, name, &[anchor], |_| Ok(())) {
-        Err(ContextError::Exists(_)) | Ok(()) => State::update(home, |state| state.register(name)),
-        Err(error) => Err(error),
     }
 }
 

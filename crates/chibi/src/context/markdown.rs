@@ -36,8 +36,16 @@ impl Context {
         // Nobody may ever read from a pipe in its place.
         let flags = OFlags::NONBLOCK.bits().cast_signed();
         let file = OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(&path);
-        file.and_then(|mut file| file.write_all(text.as_bytes())).at("append to", &path)?;
-        Ok(replace(&mark(folder), newest.id.0.as_bytes(), Durability::Cached)?)
+        let mut file = file.at("open", &path)?;
+        let before = file.metadata().at("look at", &path)?.len();
+        let written = file.write_all(text.as_bytes()).at("append to", &path);
+        let marked =
+            written.and_then(|()| Ok(replace(&mark(folder), newest.id.0.as_bytes(), Durability::Cached)?));
+        if marked.is_err() {
+            // The next turn writes all of it again.
+            let _ = file.set_len(before);
+        }
+        marked
     }
 }
 

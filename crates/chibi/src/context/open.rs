@@ -14,7 +14,7 @@ use super::transcript::Writer;
 use super::window::Difference;
 use super::{
     ChibiHome, ContextError, ContextName, Document, Entry, EntryId, EntryKind, Meta, Policy, Query, Reader,
-    Wait, cut, documents, inbox, lifecycle, meta, migrate, window,
+    Wait, cut, documents, inbox, meta, migrate, window,
 };
 
 #[derive(Debug)]
@@ -321,7 +321,7 @@ impl Context {
 /// Whoever waited for a context that was then destroyed gets a new one.
 fn hold(home: &ChibiHome, reader: &Reader, wait: Wait) -> Result<Hold, ContextError> {
     loop {
-        lifecycle::ensure(home, reader.name())?;
+        home.ensure(reader.name())?;
         match Hold::take(reader.folder(), reader.name(), wait, home) {
             Err(ContextError::Lock(LockError::File(error))) if error.kind() == ErrorKind::NotFound => {}
             other => return other,

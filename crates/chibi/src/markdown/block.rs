@@ -2,6 +2,7 @@
 
 use kit::text;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 
@@ -113,7 +114,7 @@ impl Block {
                     }
                     _ => "• ".to_owned(),
                 };
-                self.indent.push(" ".repeat(mark.chars().count()));
+                self.indent.push(" ".repeat(mark.width()));
                 self.mark = Some(mark);
             }
             Tag::Table(_) => self.table = Some(Table::default()),
@@ -175,12 +176,12 @@ impl Block {
             return table.cell.push_str(&words);
         }
         for (place, word) in words.split(' ').enumerate() {
-            self.word(word, word.chars().count(), place == 0);
+            self.word(word, word.width(), place == 0);
         }
     }
 
     fn coloured(&mut self, before: &str, words: &str, after: &str) {
-        self.word(&format!("{before}{words}{after}"), words.chars().count(), true);
+        self.word(&format!("{before}{words}{after}"), words.width(), true);
     }
 
     fn style(&mut self, code: &str) {
@@ -197,7 +198,7 @@ impl Block {
     fn wrap(&mut self) {
         let mut line = String::new();
         let mut columns = 0;
-        let indent: usize = self.indent.iter().map(|part| part.chars().count()).sum();
+        let indent: usize = self.indent.iter().map(|part| part.width()).sum();
         let room = self.look.width.saturating_sub(indent).max(10);
         let words = std::mem::take(&mut self.words);
         let mut pieces = words.iter().peekable();
@@ -246,12 +247,13 @@ impl Block {
         let Some(Table { rows, .. }) = self.table.take() else { return };
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let wide = |column: usize| {
-            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+            rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width()).max().unwrap_or(0)
         };
         let widths: Vec<usize> = (0..columns).map(wide).collect();
         for (place, row) in rows.iter().enumerate() {
-            let cells: Vec<String> =
-                row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+            let cell =
+                |(cell, width): (&String, &usize)| format!("{cell}{}", " ".repeat(width - cell.width()));
+            let cells: Vec<String> = row.iter().zip(&widths).map(cell).collect();
             self.line(cells.join("  ").trim_end());
             if place == 0 {
                 let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();

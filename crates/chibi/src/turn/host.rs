@@ -1,13 +1,16 @@
 //! What a turn asks of chibi: hooks in their order, tools, the context's files, and what the person sees. Decides nothing
 //! about the conversation itself.
 
+mod letters;
+mod room;
+
 use std::collections::HashMap;
 
 use conversation::Record;
 use conversation::drive::{self, Work};
 use conversation::tools::{Output, Task};
 use conversation::turn::{Departure, Entry as Entering, Finale, Permit, Say, Turn, Words};
-use kit::{Failure, text};
+use kit::Failure;
 use llm::{Block, Cache, CallId, Message, Outcome, Request, Stop, StopKind};
 use serde_json::json;
 
@@ -19,7 +22,7 @@ use crate::desk::Desk;
 use crate::failure;
 use crate::hooks::{Blocked, Event, Fired, Verdict};
 use crate::plugins::Scene;
-use crate::prompt::{self, Parts};
+use crate::prompt::Parts;
 use crate::run::Run;
 
 /// The tool by which a model asks for another turn.
@@ -112,45 +115,6 @@ impl<'a> Host<'a> {
         None
     }
 
-    /// Room is made before the first request of a turn, so that the prompt that did not fit is answered all the same.
-    fn make_room(&mut self, turn: &Turn) -> Departure {
-        let window = turn.window();
-        let limit = self.stage.config.window;
-        let tokens = text::tokens((self.overhead() + window.bytes) as u64);
-        let percent = tokens as f64 / limit.max(1) as f64 * 100.0;
-        if percent >= self.stage.config.warn_percent {
-            self.run
-                .out
-                .diagnostic(&format!("the window is {percent:.0} % full: {tokens} of {limit} tokens"));
-        }
-        let prompt = turn.history().open().map_or("", |exchange| exchange.prompt());
-        let sent = window.messages(turn.history());
-        if !matches!(sent.last(), Some(Message::User(text)) if text.ends_with(prompt)) {
-            let size = text::thousands(prompt.len() as u64);
-            self.run.out.warn(&format!(
-                "the prompt has {size} bytes and does not fit the window: only its beginning and its end are sent"
-            ));
-        }
-        let config = &self.stage.config;
-        if config.auto_compact && (percent >= config.auto_compact_percent || !window.dropped.is_empty()) {
-            match compaction::rolling(self.run, self.context, self.stage, turn.history()) {
-                Ok(Some(staged)) => return Departure::Compact(staged),
-                Ok(None) => {}
-                Err(failure) if self.run.cancel.is_cancelled() => {
-                    self.run.out.diagnostic(&failure::words(&failure).0);
-                }
-                Err(failure) => self.run.out.warn(&failure::words(&failure).0),
-            }
-        }
-        if !window.dropped.is_empty() {
-            let count = window.dropped.len();
-            self.run.out.warn(&format!(
-                "{count} old exchanges do not fit the window and are not sent; `chibi -z` sums them up"
-            ));
-        }
-        Departure::Send
-    }
-
     fn own(&mut self, record: &Record) -> Result<(), Failure> {
         let user = &self.stage.config.username;
         let mut entries = records::write(record, self.context.home(), self.context.name(), user);
@@ -185,33 +149,6 @@ impl<'a> Host<'a> {
             self.run.out.entry_line(entry);
         }
         Ok(())
-    }
-
-    /// Letters that came with a prompt that was never answered wait again. Rather twice than never.
-    fn return_letters(&mut self) -> Result<(), Failure> {
-        let prompt = self.context.window().iter().rev().find(|entry| entry.is_prompt());
-        let letters: Vec<inbox::Message> =
-            prompt.and_then(|prompt| prompt.metadata.get("letters")).unwrap_or_default();
-        for letter in letters {
-            let sent = inbox::send(self.context.home(), self.context.name(), &letter.from, &letter.content);
-            sent?;
-        }
-        Ok(())
-    }
-
-    /// There were `before` messages.
-    fn compacted(&mut self, before: usize, summary: &str) {
-        self.parts.summary = summary.to_owned();
-        let name = self.context.name().as_str().to_owned();
-        let message_count = compaction::messages(self.context);
-        let archived = before.saturating_sub(message_count);
-        self.run.out.diagnostic(&format!("{archived} messages were summed up"));
-        self.fire(&Event::PostRollingCompact {
-            context_name: &name,
-            message_count,
-            messages_archived: archived,
-            summary,
-        });
     }
 }
 
@@ -350,16 +287,15 @@ impl drive::Host for Host<'_> {
         let prompt = fired.prompt().map_or(prompt, str::to_owned);
         match self.context.drain() {
             _ if self.voice == Voice::Quiet => {}
-            Ok(letters) => self.letters = letters,
-            Err(error) => self.run.out.warn(&format!("the inbox cannot be read: {error}")),
+            Ok(letters) => self.take_letters(letters),
+            Err(error) => self.run.out.warn(&failure::line("the inbox cannot be read", &error)),
         }
-        let letters = self.letters.iter().map(|letter| (letter.from.as_str(), letter.content.as_str()));
-        self.parts.inbox = prompt::inbox(letters);
         // The model gets the letters behind the conversation, where they cost no one's cache; the log has them with the
-        // prompt, so that later turns still know them.
-        self.prompt = match self.parts.inbox.is_empty() {
+        // prompt and whole, so that later turns still know them.
+        self.parts.inbox = self.inbox(self.letters_at_once());
+        self.prompt = match self.letters.is_empty() {
             true => prompt.clone(),
-            false => format!("{}\n\n{prompt}", self.parts.inbox),
+            false => format!("{}\n\n{prompt}", self.inbox(usize::MAX)),
         };
         Entering::Send(prompt)
     }

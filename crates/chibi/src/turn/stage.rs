@@ -13,6 +13,7 @@ use store::journal::Journal;
 
 use crate::config::Config;
 use crate::context::{self, Context, ContextName};
+use crate::failure;
 use crate::plugins::Plugins;
 use crate::provider::{self, Reached, Unreached};
 use crate::run::Run;
@@ -107,7 +108,7 @@ impl Stage {
 pub(crate) fn account(run: &mut Run, name: &ContextName, model: &str, usage: &Usage) {
     let usage = Usage { cost: usage.cost.or_else(|| llm::price::cost(model, usage)), ..*usage };
     if let Err(error) = context::usage::record(&run.home, name, model, &usage) {
-        run.out.warn(&format!("what it cost was not written down: {error}"));
+        run.out.warn(&failure::line("what it cost was not written down", &error));
     }
 }
 
@@ -148,6 +149,6 @@ fn log(run: &mut Run, context: &Context, file: &str, line: &Value) {
     let written = Journal::open(&path, Durability::Cached)
         .and_then(|(mut journal, _)| journal.append(line.to_string().as_bytes()));
     if let Err(error) = written {
-        run.out.warn(&format!("not logged: {error}"));
+        run.out.warn(&failure::line("not logged", &error));
     }
 }

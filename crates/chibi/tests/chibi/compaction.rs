@@ -195,6 +195,7 @@ fn a_conversation_that_no_model_could_read_at_once_is_summed_up_part_by_part() {
     }
     let output = chibi.run(&["-z"]).ok();
     assert!(output.stdout.starts_with("Compacted 8 exchanges into a summary"), "{}", output.transcript());
+    assert!(output.stderr.contains("the model is asked 4 times for a summary"), "{}", output.stderr);
     let summary = chibi.read("contexts/default/summary.md");
     for number in 1..=8 {
         assert!(summary.contains(&format!("question {number}")), "{summary}");
@@ -304,6 +305,16 @@ fn a_prompt_that_does_not_fit_by_itself_is_sent_in_part_and_that_is_told() {
     assert!(output.stderr.starts_with(told), "{}", output.stderr);
     assert!(spoken(&server.requests()[0])[0].len() < 24_000);
     assert_eq!(chibi.run(&["and now?"]).ok().stderr.matches("the prompt has").count(), 0);
+    drop(server);
+}
+
+#[test]
+fn todos_that_fill_the_window_are_told_about() {
+    let server = talker();
+    let chibi = Chibi::asking(&server);
+    chibi.home.write(".chibi/contexts/default/todos.md", "- more\n".repeat(100_000));
+    let output = chibi.run(&["go on"]).ok();
+    assert!(output.stderr.starts_with("warning: system prompt, todos, goals,"), "{}", output.stderr);
     drop(server);
 }
 

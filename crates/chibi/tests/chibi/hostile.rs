@@ -159,3 +159,16 @@ fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
     }
     drop(server);
 }
+
+#[test]
+fn a_context_that_vanishes_within_a_turn_is_told() {
+    let server = Server::scripted([says("one"), said(turn().call("vanish", &json!({}))), says("two")]);
+    let chibi = Chibi::asking(&server);
+    chibi.plugin("vanish", &bash_tool("vanish", "rm -rf \"$CHIBI_HOME/contexts/$CHIBI_CONTEXT\"; echo gone"));
+    chibi.told(&["first"]);
+    let output = chibi.run(&["second"]);
+    assert_eq!(output.code, 1, "{}", output.transcript());
+    assert!(output.stderr.contains("active.jsonl`: somebody removed it"), "{}", output.stderr);
+    assert_eq!(chibi.told(&["third"]), "two\n", "and one can begin again");
+    drop(server);
+}

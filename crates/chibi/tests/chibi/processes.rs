@@ -188,16 +188,18 @@ fn two_contexts_write_to_each_other_while_both_run() {
 fn many_processes_queue_for_one_context_and_none_is_lost() {
     let server = Server::answering(|_| says("ok"));
     let chibi = Chibi::asking(&server);
-    let children: Vec<Child> =
-        (0..12).map(|number| start(&chibi, &["--wait", &format!("prompt {number}")])).collect();
+    let children: Vec<Child> = (0..12)
+        .map(|number| start(&chibi, &["--wait", "-C", "new_to_all", &format!("prompt {number}")]))
+        .collect();
     for child in children {
         let (code, stdout, stderr) = ended(child);
         assert_eq!((code, stdout.as_str()), (0, "ok\n"), "{stderr}");
     }
-    assert_eq!(chibi.told(&["-l"]), "Context: default\nMessages: 24\n");
-    let kinds: Vec<String> = chibi.transcript("default").into_iter().skip(1).map(|entry| entry.2).collect();
+    assert_eq!(chibi.told(&["-C", "new_to_all", "-l"]), "Context: new_to_all\nMessages: 24\n");
+    let kinds: Vec<String> =
+        chibi.transcript("new_to_all").into_iter().skip(1).map(|entry| entry.2).collect();
     let turns: Vec<&[String]> = kinds.chunks(2).collect();
-    assert!(turns.iter().all(|turn| turn == &["default", "user"]), "no two turns are mixed: {kinds:?}");
+    assert!(turns.iter().all(|turn| turn == &["new_to_all", "user"]), "no two turns are mixed: {kinds:?}");
     drop(server);
 }
 

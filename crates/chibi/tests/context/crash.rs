@@ -4,10 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 
 use chibi::context::{
-    ChibiHome, Compaction, Context, ContextName, Document, Entry, EntryId, EntryKind, Ids, Policy, Query,
-    Reader, Wait, inbox,
+    ChibiHome, Compaction, Context, ContextName, Document, Entry, EntryId, EntryKind, Filters, Ids, Policy,
+    Query, Reader, Status, Wait, inbox,
 };
 use kit::invocation::Clock;
 use rustix::time::{ClockId, clock_gettime};
@@ -148,7 +149,7 @@ fn check(folder: &Path, reported: &HashSet<EntryId>) {
     let reader = Reader::open(&home, &ContextName::default()).unwrap();
     let query = Query::new("prompt");
     let expected = log.iter().rev().filter(|entry| query.matches(&entry.content)).take(20);
-    let found = reader.search(&query, 20, chibi::context::Filters::Consult).unwrap();
+    let found = reader.search(&query, 20, Filters::Consult).unwrap();
     assert!(found.iter().eq(expected), "a search does not find what is there");
 }
 
@@ -200,6 +201,26 @@ fn on_a_full_disk_an_append_fails_whole_and_works_again_when_there_is_room() {
         assert_eq!(log, kept);
         let window: Vec<&str> = context.window().iter().map(|entry| entry.content.as_str()).collect();
         assert_eq!(window, kept);
+    });
+}
+
+#[test]
+fn on_a_disk_that_cannot_be_written_one_can_still_look() {
+    small_disk(1 << 20, |disk| {
+        let home = chibi(&disk.join("chibi"));
+        let mut context = open(&home);
+        for text in ["first", "second", "third"] {
+            let message = Entry::new(home.fresh_id(), 1, EntryKind::Message, "ada", "default", text);
+            context.append(vec![message]).unwrap();
+        }
+        drop(context);
+        let sealed = Command::new("mount").args(["-o", "remount,ro"]).arg(disk).status().unwrap();
+        assert!(sealed.success());
+        let reader = Reader::open(&home, &ContextName::default()).unwrap();
+        assert_eq!(reader.status().unwrap(), Status::Free);
+        assert_eq!(reader.window().unwrap().len(), 4);
+        assert_eq!(reader.search(&Query::new("second"), 9, Filters::Consult).unwrap().len(), 1);
+        assert!(Context::open(&home, &ContextName::default(), Wait::No).is_err());
     });
 }
 

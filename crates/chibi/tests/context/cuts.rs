@@ -5,7 +5,6 @@ use std::fs;
 
 use chibi::context::{Compaction, ContextError, Document, Entry, EntryKind};
 use proptest::prelude::*;
-
 use testkit::crash;
 
 use crate::desk::{Desk, contents, transcript};

@@ -84,6 +84,28 @@ fn the_archive_for_people_grows_with_each_turn() {
 }
 
 #[test]
+fn an_archive_whose_mark_cannot_be_written_has_nothing_twice() {
+    let desk = Desk::new();
+    let mut context = desk.open("default");
+    let mark = desk.file("contexts/default/.transcript.md.last");
+    desk.exchange(&mut context, "one");
+    context.end_turn().unwrap();
+    let kept = std::fs::read(&mark).unwrap();
+    std::fs::remove_file(&mark).unwrap();
+    std::fs::create_dir(&mark).unwrap();
+    desk.exchange(&mut context, "two");
+    context.end_turn().unwrap_err();
+    std::fs::remove_dir(&mark).unwrap();
+    std::fs::write(&mark, kept).unwrap();
+    desk.exchange(&mut context, "three");
+    context.end_turn().unwrap();
+    let archive = desk.read("contexts/default/transcript.md");
+    for text in ["one", "two", "three"] {
+        assert_eq!(archive.matches(&format!("[USER]: {text}\n")).count(), 1, "{archive}");
+    }
+}
+
+#[test]
 fn an_export_has_every_entry_in_a_form_that_others_read() {
     let desk = Desk::new();
     let mut context = desk.rotating("default", 2);

@@ -2,7 +2,7 @@
 //! the hook and the shells is taken from there; the rest is between `clai` and its daemon. Knows forms only.
 
 use serde::{Deserialize, Serialize};
-use wire::clai::{Event, SessionId, SessionStart, Shell, SuggestContext, SuggestRequest};
+use wire::clai::{Event, RecentRequest, SessionId, SessionStart, Shell, SuggestContext, SuggestRequest};
 
 use crate::database::{Doomed, Feedback, LeftOut, TaskRow};
 
@@ -16,6 +16,8 @@ pub enum Request {
     SessionStart(SessionStart),
     /// Answered with a [`wire::clai::SuggestResponse`].
     Suggest(Suggest),
+    /// Answered with a [`wire::clai::RecentResponse`].
+    Recent(RecentRequest),
     /// Answered with a [`Status`], which is a [`wire::clai::Health`] with more to it.
     Health,
     /// Answered with a [`Why`].

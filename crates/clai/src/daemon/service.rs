@@ -6,6 +6,7 @@
 
 mod manage;
 mod next;
+mod recent;
 mod suggest;
 
 use std::path::{Path, PathBuf};
@@ -105,6 +106,7 @@ impl Service {
             }
             Request::SessionStart(start) => to_json(&self.start_session(start)),
             Request::Suggest(ask) => to_json(&self.suggest(&ask)),
+            Request::Recent(ask) => self.recent(&ask),
             Request::Health => to_json(&self.status()),
             Request::Why(ask) => to_json(&self.why(&ask)),
             Request::WhyNot => self.why_not(),

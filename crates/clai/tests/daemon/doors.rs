@@ -221,3 +221,41 @@ fn a_first_byte_of_no_dialect_ends_the_connection() {
     assert!(talk.rest().is_empty());
     assert_eq!(daemon.ask(&json!({"type": "health"}))["status"], "ok");
 }
+
+#[test]
+fn what_a_person_ran_in_a_project_is_told_to_who_may_ask() {
+    let home = Home::new();
+    let repo = home.git_repo("p");
+    let (repo, below) = (repo.to_str().unwrap().to_owned(), format!("{}/src", repo.display()));
+    let daemon = Daemon::start(&home);
+    let mut talk = daemon.connect();
+    let said = [
+        ("make", 2, repo.as_str(), None),
+        ("export TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz", 0, &below, None),
+        ("ls", 0, "/elsewhere", None),
+        ("make check", 0, &repo, Some("claude")),
+        ("git status", 0, &below, None),
+    ];
+    for (place, (line, exit_code, cwd, actor)) in said.into_iter().enumerate() {
+        let mut event = event(line, NOW + place as i64);
+        event["cwd"] = json!(cwd);
+        event["exit_code"] = json!(exit_code);
+        event["actor"] = json!(actor);
+        talk.say(&event);
+    }
+    let ask = |cwd: &str, limit: usize| json!({"type": "recent", "cwd": cwd, "limit": limit});
+    // At once: what was said before the question is in the answer.
+    let answer = talk.ask(&ask(&repo, 10));
+    let told = |answer: &Value| -> Vec<(String, i64)> {
+        let row = |row: &Value| (row["cmd"].as_str().unwrap().to_owned(), row["exit_code"].as_i64().unwrap());
+        answer["commands"].as_array().unwrap().iter().map(row).collect()
+    };
+    let commands = told(&answer);
+    assert_eq!(commands.len(), 3, "{answer}");
+    assert_eq!((&commands[0], &commands[2]), (&("make".to_owned(), 2), &("git status".to_owned(), 0)));
+    assert!(!answer.to_string().contains("ghp_0123"), "secrets are never kept: {answer}");
+    assert_eq!(told(&talk.ask(&ask(&below, 1))), [("git status".to_owned(), 0)]);
+    assert_eq!(told(&talk.ask(&ask("/elsewhere", 10))), [("ls".to_owned(), 0)]);
+    assert_eq!(told(&talk.ask(&ask("/nowhere", usize::MAX))), []);
+    assert!(talk.ask(&json!({"type": "recent"}))["error"].as_str().unwrap().contains("cwd"));
+}

@@ -288,7 +288,7 @@ impl Daemon {
                 response.suggestions.retain(|suggestion| suggestion.cmd.starts_with(&ask.prefix));
                 let _ = write_suggestions(answers, &response);
             }
-            Message::Health => panic!("no shell asks for this"),
+            Message::Recent(_) | Message::Health => panic!("no shell asks for this"),
         }
     }
 }

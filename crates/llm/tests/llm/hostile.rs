@@ -267,11 +267,11 @@ fn bytes_that_are_no_text_do_not_stop_a_stream() {
 }
 
 #[test]
-fn an_event_of_17_megabytes_is_refused_and_one_of_8_is_not() {
+fn an_event_of_20_megabytes_is_refused_and_one_of_8_is_not() {
     let chunk =
         |megabytes: usize| openai::chunk("c", &json!({"content": "x".repeat(megabytes << 20)}), Some("stop"));
     let reply = |megabytes| Reply::sse([chunk(megabytes), openai::done()]).chunks(Cut::Bytes(1 << 16));
-    let (_, error) = failure_of_large(reply(17));
+    let (_, error) = failure_of_large(reply(20));
     assert_eq!(
         error.to_string(),
         "the answer is not what this kind of provider sends: an event of the stream is larger than 16777216 bytes"

@@ -143,3 +143,56 @@ impl Drop for Guard {
 fn pause() {
     thread::sleep(Duration::from_millis(5));
 }
+
+#[cfg(test)]
+mod tests {
+    use kit::places::Places;
+    use testkit::{Home, PATIENCE};
+    use wire::endpoint::ProjectHash;
+    use wire::exchange::ask;
+    use wire::token::Token;
+    use wire::transport::{Guarded, Transport, Unix};
+
+    use super::*;
+
+    struct Echo;
+
+    impl Answering for Echo {
+        fn answer(&self, line: &str) -> Vec<u8> {
+            format!("{line}\n").into_bytes()
+        }
+    }
+
+    /// As on a system whose sockets do not say who calls.
+    #[test]
+    fn behind_a_secret_the_same_is_served_to_who_knows_it_and_nothing_to_others() {
+        let home = Home::new();
+        let env = kit::invocation::Environment::of(home.environment());
+        let places: Places = env.places().unwrap();
+        let endpoint = ProjectHash::of(home.path()).socket(&places.temp).unwrap();
+        let [right, wrong] =
+            [1, 2].map(|byte| Guarded { inner: Unix { uid: places.uid }, token: Token::new([byte; 32]) });
+        let listener = right.listen(&endpoint).unwrap();
+        let stopping = Arc::new(AtomicBool::new(false));
+        let served = thread::spawn({
+            let stopping = Arc::clone(&stopping);
+            move || serve(&listener, &Arc::new(Echo), &stopping)
+        });
+        let said = |transport: &Guarded<Unix>| {
+            ask(transport, &endpoint, &"hello", REQUEST_CAP, Deadline::after(PATIENCE))
+        };
+        assert_eq!(said(&right).unwrap(), "\"hello\"");
+        assert!(said(&wrong).is_err());
+        let bare = ask(
+            &Unix { uid: places.uid },
+            &endpoint,
+            &"x".repeat(99),
+            REQUEST_CAP,
+            Deadline::after(PATIENCE),
+        );
+        assert!(bare.is_err(), "{bare:?}");
+        assert_eq!(said(&right).unwrap(), "\"hello\"");
+        stopping.store(true, Ordering::SeqCst);
+        served.join().unwrap();
+    }
+}

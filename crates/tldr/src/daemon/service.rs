@@ -1,6 +1,7 @@
 //! What the daemon does with a line: reads the request, has it answered, counts it. Knows no socket.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -47,7 +48,7 @@ pub(super) struct Service {
 /// Files that we were told about since the last look at everything.
 #[derive(Debug, Default)]
 struct Dirty {
-    files: std::collections::BTreeSet<PathBuf>,
+    files: BTreeSet<String>,
 }
 
 impl Service {
@@ -85,7 +86,7 @@ impl Service {
         let service = Arc::clone(self);
         // Without it the first question does the work.
         let _ = thread::Builder::new().name("index".to_owned()).spawn(move || {
-            let before = service.engine.digests();
+            let before = service.engine.recall();
             if service.engine.refresh() != before {
                 // Whatever ends us, the next one need not begin from nothing.
                 service.noted(service.engine.persist());
@@ -122,18 +123,17 @@ impl Service {
         lock(&self.asked).elapsed() >= self.settings.idle_timeout || !self.root.path().is_dir()
     }
 
-    /// Writes down what was counted and learned. A project that is gone keeps nothing, nor one that is just being looked
-    /// at for the first time: nobody wants to wait for that.
-    pub(super) fn end(&self) -> Result<(), Failure> {
+    /// Writes down what was counted and learned, as far as there is room and leave to: answers did not need it. A project
+    /// that is gone keeps nothing, nor one that is just being looked at for the first time: nobody wants to wait for that.
+    pub(super) fn end(&self) {
         let increments = lock(&self.statistics).flush(self.clock.unix_ms());
         self.write_down(increments);
         if self.root.path().is_dir() {
-            cache::write_statistics(&self.root, &self.engine.summary().memo)?;
+            self.noted(cache::write_statistics(&self.root, &self.engine.summary().memo));
             if self.indexing.load(Ordering::SeqCst) == 0 {
-                self.engine.persist()?;
+                self.noted(self.engine.persist());
             }
         }
-        Ok(())
     }
 
     fn respond(self: &Service, request: &Request) -> Answered {
@@ -191,10 +191,10 @@ impl Service {
     }
 
     fn notify(&self, file: &Path) -> DaemonResponse {
-        self.engine.changed(file);
         let threshold = self.settings.auto_reindex_threshold;
         let mut dirty = lock(&self.dirty);
-        dirty.files.insert(file.to_owned());
+        // An editor tells of every file that it saves, and some are of other projects.
+        dirty.files.extend(self.engine.changed(file));
         let dirty_count = dirty.files.len();
         let reindex_triggered = dirty_count >= threshold;
         if reindex_triggered {

@@ -1,10 +1,10 @@
 //! What a daemon needs of the system that it runs on: one lock for each project, a place to be met at, and a life of its own.
 //! Everything above is the same everywhere. On Windows the place would be a port of the loopback address
-//! ([`ProjectHash::tcp_port`]), with a [`Token`] as the first line since such a port does not say who calls; the lock one of
-//! the file system's, and the life that of a detached process.
+//! ([`ProjectHash::tcp_port`]), [`Guarded`] by a secret since such a port does not say who calls; the lock one of the file
+//! system's, and the life that of a detached process.
 //!
 //! [`ProjectHash::tcp_port`]: wire::endpoint::ProjectHash::tcp_port
-//! [`Token`]: wire::token::Token
+//! [`Guarded`]: wire::transport::Guarded
 
 use kit::process::{self, Job};
 use kit::{Failure, Places};

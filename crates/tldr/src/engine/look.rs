@@ -19,7 +19,7 @@ impl Engine {
         let mut turn = None;
         loop {
             let (mut index, mut memo) = (lock(&self.index), lock(&self.memo));
-            if one.is_none() {
+            if one.is_none() || self.lifetime == Lifetime::Long {
                 self.remember(&mut index, &mut memo);
             }
             self.bring_up_to_date(&mut index, &mut memo, |index| match (&one, self.lifetime) {
@@ -57,11 +57,6 @@ impl Engine {
     /// Brings files and facts up to date; gives what tells this state from others.
     pub fn refresh(&self) -> Digests {
         self.refreshed(|index| index.refresh(None))
-    }
-
-    /// What tells the state of the files as they were at the last look.
-    pub fn digests(&self) -> Digests {
-        lock(&self.index).digests()
     }
 
     /// Looks at every entry, whatever was told.

@@ -10,4 +10,5 @@ mod callers;
 mod life;
 mod misfortune;
 mod rig;
+mod rows;
 mod seed;

@@ -66,6 +66,7 @@ impl Active {
             Durability::Fsync => self.file.sync_data(),
             Durability::Cached => Ok(()),
         });
+        let written = written.and_then(|()| self.still_there());
         if written.is_err() {
             // If even this fails, whoever opens next finds a torn end and heals it.
             let _ = self.file.set_len(self.tally.bytes);
@@ -78,6 +79,14 @@ impl Active {
             self.note();
         }
         Ok(())
+    }
+
+    /// Whoever deletes the folder while we work with it must not make us say that something was kept.
+    fn still_there(&self) -> std::io::Result<()> {
+        match self.file.metadata()?.nlink() {
+            0 => Err(std::io::Error::new(std::io::ErrorKind::NotFound, "somebody removed it")),
+            _ => Ok(()),
+        }
     }
 
     pub(super) fn sync(&self) -> Result<(), ContextError> {

@@ -32,7 +32,7 @@ pub(in crate::daemon) fn attend<C: Connection>(
                 // A shell that does not read its answer may still have something to tell.
                 mouth = mouth.filter(|mouth| mouth.say(&answer).is_ok());
             }
-            Ok(Some(Message::SessionStart(_) | Message::Health)) => {}
+            Ok(Some(Message::SessionStart(_) | Message::Recent(_) | Message::Health)) => {}
             Ok(None) => return Ok(()),
             Err(RawError::NotAMessage(_) | RawError::Torn) => service.refuse(Reason::Malformed, "raw"),
             Err(RawError::Frame(FrameError::TooLong { .. })) => service.refuse(Reason::TooLong, "raw"),
