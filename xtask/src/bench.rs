@@ -43,7 +43,9 @@ const BENCHES: &[Bench] = &[
         reads: &[
             "click",
             "flask",
+            "globset",
             "httpx",
+            "ignore",
             "jinja2",
             "marshmallow",
             "werkzeug",

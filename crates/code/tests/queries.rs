@@ -389,3 +389,32 @@ fn an_edge_that_was_found_in_another_file_is_told_where_it_starts() {
     assert!(told("b.py").iter().all(|edge| edge.starts_with("b.py:")), "{:?}", told("b.py"));
     assert_eq!(told(""), [told("a.py"), told("b.py")].concat());
 }
+
+#[test]
+fn an_attribute_that_only_the_compiler_reads_keeps_no_function_alive() {
+    let text = "#[must_use]\n#[inline]\nfn lost() -> u8 { 1 }\n\n#[handler]\nfn kept() {}\n";
+    let answer = dead::dead(&project(&[("src/main.rs", text)]), &Part::default(), &[]);
+    let names = |list: &[dead::Unused]| list.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&answer.dead), names(&answer.possibly_dead)),
+        (vec!["lost".into()], vec!["kept".into()])
+    );
+}
+
+#[test]
+fn a_method_that_is_called_is_not_the_field_of_its_name() {
+    let text = "#[derive(Default)]\nstruct Rule {\n    strict: bool,\n}\n\nimpl Rule {\n    fn strict(&self) -> bool {\n        self.strict\n    }\n}\n\nfn check() -> bool {\n    let rule = Rule::default();\n    rule.strict()\n}\n\nfn read(rule: &Rule) -> bool {\n    rule.strict\n}\n";
+    let snapshot = project(&[("src/lib.rs", text)]);
+    let answer = impact::impact(&snapshot, "Rule.strict", 1, &Part::default()).expect("found");
+    let callers: Vec<_> = answer.callers.iter().map(|one| one.function.as_str()).collect();
+    assert_eq!(callers, ["check"]);
+}
+
+#[test]
+fn a_form_of_a_type_is_of_that_type() {
+    let text = "enum Fault {\n    Io(u8),\n    None,\n}\n\nimpl Fault {\n    fn at(self, n: u8) -> Self {\n        self\n    }\n}\n\nfn one() -> Fault {\n    Fault::Io(1).at(2)\n}\n\nfn other() -> Fault {\n    Fault::None.at(1)\n}\n";
+    let snapshot = project(&[("src/lib.rs", text)]);
+    let answer = impact::impact(&snapshot, "Fault.at", 1, &Part::default()).expect("found");
+    let callers: Vec<_> = answer.callers.iter().map(|one| one.function.as_str()).collect();
+    assert_eq!(callers, ["one", "other"]);
+}

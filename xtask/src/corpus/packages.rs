@@ -44,6 +44,14 @@ pub(super) const PACKAGES: &[Package] = &[
         sha256: "26aecdf64b707efd1310e3544d709c5c0ac61c13756046aaaba41be5c4f66a3b",
     },
     Package {
+        source: Source::Crate, name: "globset", version: "0.4.21", elided: &[],
+        sha256: "f98b0d85522dc0a824cfebbc9594ff4a9b289c568bea0370319dfbdf20ccdd2d",
+    },
+    Package {
+        source: Source::Crate, name: "ignore", version: "0.4.34", elided: &[],
+        sha256: "484be5657551d7868d67587df967fb4fcbe9d266a761cc855aaa148fda0b3cc7",
+    },
+    Package {
         source: Source::Crate, name: "tokio", version: "1.42.0", elided: &["rs"],
         sha256: "5cec9b21b0450273377fc97bd4c33a8acffc8c996c987a7c5b319a0083707551",
     },

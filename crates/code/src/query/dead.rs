@@ -81,7 +81,8 @@ fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool,
     let facts = snapshot.files.facts(place.file);
     let def = facts.def(place.def);
     let name = facts.text(def.name);
-    if !def.decorator_texts.is_empty() {
+    let registers = |mark: &Sym| facts.language != Language::Rust || !PLAIN.contains(&facts.text(*mark));
+    if def.decorator_texts.iter().any(registers) {
         return (false, "a decorator may register it");
     }
     if is_exported(facts, snapshot.files.path(place.file), place.def, def) || mentions.given_on(facts, def) {
@@ -194,6 +195,21 @@ fn is_entry(facts: &Facts, id: DefId, def: &Def, entries: &[String], in_test: bo
         || table.entry_points.contains(&name)
         || entries.iter().any(|entry| *entry == *name || **entry == *facts.qualified(id))
 }
+
+/// Attributes of Rust that only say something to the compiler.
+const PLAIN: &[&str] = &[
+    "allow",
+    "cfg",
+    "cold",
+    "deprecated",
+    "doc",
+    "expect",
+    "inline",
+    "must_use",
+    "rustfmt::skip",
+    "track_caller",
+    "warn",
+];
 
 /// Decorators with which frameworks call a function themselves.
 const FRAMEWORK: &[&str] = &[

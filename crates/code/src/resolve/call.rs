@@ -142,7 +142,7 @@ impl Resolver<'_> {
         };
         let found = match receiver {
             Value::Super(_) => self.parent_member(class, name, DEPTH),
-            _ => self.class_member(class, name, DEPTH),
+            _ => self.called_member(class, name, DEPTH),
         };
         if found.is_empty() && !matches!(receiver, Value::Super(_)) {
             // `Class.new` in Ruby, what an enum or namespace holds, and `object.__class__` in Python.

@@ -33,6 +33,7 @@ impl Resolver<'_> {
         match self.expr(file, id) {
             Expr::Unknown => Vec::new(),
             Expr::Text => vec![Value::Foreign],
+            Expr::Name(name) if self.facts(file).text(name) == "Self" => self.own_type(file, within, depth),
             Expr::Name(name) => self.lookup(file, within, name, depth),
             Expr::Member(of, name) => {
                 let name = self.facts(file).text(name);
@@ -148,6 +149,9 @@ impl Resolver<'_> {
                 if found.is_empty() {
                     return self.well_known_member(value, name);
                 }
+                if self.is_variant(value, name, &found) {
+                    return vec![Value::Instance(class)];
+                }
                 self.member_values(&found, depth - 1)
             }
             Value::Super(class) => {
@@ -183,7 +187,7 @@ impl Resolver<'_> {
             return self.each(&of, |resolver, value| match value {
                 Value::Many(..) | Value::ManyOf(..) => resolver.taken(value, name, depth),
                 value => {
-                    let members = resolver.member(value, name, depth);
+                    let members = resolver.called_values(value, name, depth);
                     resolver.each(&members, |resolver, member| resolver.called(member, depth))
                 }
             });

@@ -36,6 +36,47 @@ impl Resolver<'_> {
         Vec::new()
     }
 
+    /// The bindings of a member that is called. In Rust a field may have the name of a method, and is never meant then.
+    pub(super) fn called_member(&mut self, class: Place, name: &str, depth: u32) -> Vec<Found> {
+        let found = self.class_member(class, name, depth);
+        let is_field = found.iter().all(|one| !matches!(one.binding.to, Bound::Def(_)));
+        if found.is_empty() || !is_field || self.facts(class.file).language != Language::Rust {
+            return found;
+        }
+        let line = self.line(class, depth);
+        let methods = line.iter().map(|place| self.extension_member(*place, name));
+        methods.into_iter().find(|methods| !methods.is_empty()).unwrap_or(found)
+    }
+
+    /// What a member may be that is called on a value.
+    pub(super) fn called_values(&mut self, value: Value, name: &str, depth: u32) -> Vec<Value> {
+        let (Value::Class(class) | Value::Instance(class)) = value else {
+            return self.member(value, name, depth);
+        };
+        if self.facts(class.file).language != Language::Rust {
+            return self.member(value, name, depth);
+        }
+        let found = self.called_member(class, name, depth);
+        if self.is_variant(value, name, &found) {
+            return vec![value];
+        }
+        // Written by a derive, and so nowhere.
+        if found.is_empty() && name == "default" {
+            return vec![value];
+        }
+        self.member_values(&found, depth)
+    }
+
+    /// Whether a member is one of the forms that a type of Rust has: whatever it holds, it is of that type.
+    pub(super) fn is_variant(&mut self, value: Value, name: &str, found: &[Found]) -> bool {
+        let Value::Class(class) = value else { return false };
+        let is_form = |one: &Found| !matches!(one.binding.to, Bound::Def(_)) && one.file == class.file;
+        name.starts_with(char::is_uppercase)
+            && self.facts(class.file).language == Language::Rust
+            && !found.is_empty()
+            && found.iter().all(is_form)
+    }
+
     fn property_above(&mut self, line: &[Place], name: &str) -> Vec<Found> {
         for place in line {
             let found = self.own_member(*place, name);

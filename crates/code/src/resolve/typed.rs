@@ -6,6 +6,14 @@ use crate::language::Language;
 use crate::project::FileId;
 
 impl Resolver<'_> {
+    /// The type that `Self` is where it stands.
+    pub(super) fn own_type(&mut self, file: FileId, within: DefId, depth: u32) -> Vec<Value> {
+        match self.this(file, within, depth) {
+            Some(Value::Instance(class) | Value::Class(class)) => vec![Value::Class(class)],
+            _ => Vec::new(),
+        }
+    }
+
     /// Objects of the type that an expression names.
     pub(super) fn of_type(&mut self, file: FileId, id: ExprId, within: DefId, depth: u32) -> Vec<Value> {
         if depth == 0 {

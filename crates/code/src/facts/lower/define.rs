@@ -270,7 +270,8 @@ impl Lower<'_> {
         let signature =
             if matches!(kind, DefKind::File | DefKind::Lambda) { name } else { self.signature(node, body) };
         let (mut decorators, mut decorator_texts) = (Vec::new(), Vec::new());
-        if kind != DefKind::Lambda {
+        // What stands first in a file is not about the file.
+        if !matches!(kind, DefKind::File | DefKind::Lambda) {
             self.inner_decorators(node);
             (decorators, decorator_texts) = std::mem::take(&mut self.decorators).into_iter().unzip();
         }
