@@ -5,7 +5,7 @@ use conversation::compact::{self, Staged};
 use conversation::turn::{Spent, Turn};
 use conversation::{ExchangeId, History, Record};
 use kit::text;
-use llm::{Message, StopKind};
+use llm::Message;
 
 use super::Desk;
 use crate::prompt::SUMMARISE;
@@ -58,11 +58,9 @@ impl Desk {
             self.purse.pay(&usage);
             self.keep.append(&Record::Usage(usage)).map_err(|error| error.to_string())?;
         }
-        // In its words there is nothing of what was said, and they would stand in its place for good.
-        if reply.done.stop.kind == StopKind::Refusal {
-            return Err(format!("the model refused ({})", reply.done.stop.literal));
-        }
-        compact::stage(history, ids, &reply.text()).map_err(|error| error.to_string())
+        // A refusal or half of a summary would stand in the place of what was said for good.
+        let summary = compact::answer(&reply).map_err(|error| error.to_string())?;
+        compact::stage(history, ids, &summary).map_err(|error| error.to_string())
     }
 }
 

@@ -339,11 +339,19 @@ fn a_summary_that_is_interrupted_is_made_the_next_time() {
 }
 
 #[test]
-fn a_refusal_is_no_summary() {
+fn neither_a_refusal_nor_half_of_a_summary_is_one() {
     let refused = stream(turn().say("No.").stop("refusal"));
-    let rig = Rig::new([says("A."), says("B."), refused, says("C.")]);
+    let cut = stream(turn().say("They spoke of").stop("max_tokens"));
+    let rig = Rig::new([says("A."), says("B."), refused, cut, says("C.")]);
     let terminal = open(&rig, &[]);
-    for (line, answer) in [("one", "A."), ("two", "B."), ("/compact", "refused (refusal)"), ("three", "C.")] {
+    let lines = [
+        ("one", "A."),
+        ("two", "B."),
+        ("/compact", "refused (refusal)"),
+        ("/compact", "did not finish its answer (max_tokens)"),
+        ("three", "C."),
+    ];
+    for (line, answer) in lines {
         enter(&terminal, line);
         terminal.wait_for(answer, PATIENCE);
         terminal.wait_for(|screen: &str| screen.ends_with("> "), PATIENCE);
