@@ -1,8 +1,12 @@
 //! What was typed behind `agent`. Declares every flag and command once: help, completions and the generated page come
 //! from here. What a command does is in [`crate::commands`].
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
-use kit::Form;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::permission::Mode;
 
@@ -26,7 +30,9 @@ pub(crate) struct Typed {
 impl Typed {
     pub(crate) fn form(&self) -> Form {
         let json = match &self.command {
-            Some(Command::Contexts { json } | Command::Doctor { json }) => *json,
+            Some(Command::Contexts { json } | Command::Doctor { json } | Command::Export { json, .. }) => {
+                *json
+            }
             _ => self.talk.json,
         };
         if json { Form::Json } else { Form::Text }
@@ -103,6 +109,17 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Write a conversation to `.entire/metadata`, for tools that read that
+    Export {
+        /// Which conversation; the last one of this directory if none is named
+        name: Option<String>,
+        /// The directory that gets it; this one if none is named
+        #[arg(long, value_name = "DIR")]
+        into: Option<PathBuf>,
+        /// Print JSON for programs
+        #[arg(long)]
+        json: bool,
+    },
     /// Show or write the configuration
     Config {
         #[command(subcommand)]
@@ -129,6 +146,36 @@ pub(crate) enum Config {
 /// The whole command line, for help, completions and the front door.
 pub(crate) fn command() -> clap::Command {
     Typed::command()
+}
+
+pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
+    let spoken = invocation.program.spoken();
+    let words = [OsString::from("agent")].into_iter().chain(invocation.args.iter().cloned());
+    let matches = command().bin_name(spoken).try_get_matches_from(words)?;
+    Typed::from_arg_matches(&matches)
+}
+
+/// Help or version, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
+    let rendered = asked.render();
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
+}
+
+/// What the parser did not understand, in our words, and what was probably meant.
+pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
+        _ => None,
+    });
+    usage::refused(&error.render().to_string(), meant, &invocation.program.spoken())
+}
+
+pub(crate) fn completions(shell: clap_complete::Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(), "agent", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 mod config;
 pub(crate) mod contexts;
 pub(crate) mod doctor;
+mod export;
 pub(crate) mod talk;
 
-use kit::{Exit, Failure, Form, Invocation, usage};
+use kit::{Exit, Failure, Form, Invocation};
 
 use crate::cli::{self, Command, Typed};
 use crate::sandbox;
@@ -17,9 +18,9 @@ pub fn run(mut invocation: Invocation) -> Exit {
         let why = sandbox::enter(&invocation.args[1..]);
         return invocation.conclude(Err(Failure::new(why)), Form::Text);
     }
-    let typed = match usage::parse::<Typed>(&invocation) {
+    let typed = match cli::parse(&invocation) {
         Ok(typed) => typed,
-        Err(error) => return usage::refuse(&mut invocation, &cli::command(), &error),
+        Err(error) => return refuse(&mut invocation, &error),
     };
     let form = typed.form();
     let result = dispatch(&mut invocation, &typed, form);
@@ -30,10 +31,23 @@ fn dispatch(invocation: &mut Invocation, typed: &Typed, form: Form) -> Result<Ex
     match &typed.command {
         None => talk::run(invocation, &typed.talk),
         Some(Command::Contexts { .. }) => contexts::run(invocation, form),
+        Some(Command::Export { name, into, .. }) => {
+            export::run(invocation, name.as_deref(), into.as_deref(), form)
+        }
         Some(Command::Config { action }) => config::run(invocation, *action),
         Some(Command::Doctor { .. }) => doctor::run(invocation, form),
         Some(Command::Completions { shell }) => {
-            invocation.print(&usage::completions(cli::command(), *shell)).map(|()| Exit::Done)
+            invocation.print(&cli::completions(*shell)).map(|()| Exit::Done)
         }
     }
+}
+
+/// Help and version were asked for and go to standard output; anything else is wrong usage.
+fn refuse(invocation: &mut Invocation, error: &clap::Error) -> Exit {
+    let result = match error.use_stderr() {
+        true => Err(cli::usage(error, invocation)),
+        false => invocation.print(&cli::help(error, invocation)).map(|()| Exit::Done),
+    };
+    let json = invocation.args.iter().any(|arg| arg == "--json");
+    invocation.conclude(result, if json { Form::Json } else { Form::Text })
 }

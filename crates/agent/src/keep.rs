@@ -84,10 +84,7 @@ pub(crate) fn list(home: &ChibiHome) -> Result<Vec<Listed>, Failure> {
         }
         let reader = Reader::open(home, &context.name).map_err(failed)?;
         let last = reader.latest().next().and_then(Result::ok).map_or(0, |entry| entry.timestamp);
-        let project = reader
-            .meta()
-            .map_err(failed)?
-            .and_then(|meta| meta.other.get(PROJECT)?.as_str().map(str::to_owned));
+        let project = project(&reader).map_err(failed)?;
         listed.push(Listed {
             name: context.name.to_string(),
             project: project.unwrap_or_default(),
@@ -96,6 +93,28 @@ pub(crate) fn list(home: &ChibiHome) -> Result<Vec<Listed>, Failure> {
     }
     listed.sort_by(|left, right| (right.last_ms, &right.name).cmp(&(left.last_ms, &left.name)));
     Ok(listed)
+}
+
+/// Where a conversation takes place, if that was noted.
+pub(crate) fn project(reader: &Reader) -> Result<Option<String>, ContextError> {
+    Ok(reader.meta()?.and_then(|meta| meta.other.get(PROJECT)?.as_str().map(str::to_owned)))
+}
+
+/// A conversation that is there. In `notes` stands what was begun.
+pub(crate) fn find(
+    home: &ChibiHome,
+    notes: &Path,
+    which: &Which<'_>,
+    project: &Path,
+) -> Result<ContextName, Failure> {
+    match which {
+        Which::New => Ok(fresh_name(home, project)),
+        Which::Last => {
+            begun::adopt(notes, home);
+            last(home, project)
+        }
+        Which::Named(name) => known(home, name),
+    }
 }
 
 impl Keep {
@@ -115,19 +134,12 @@ impl Keep {
             notes: notes.to_owned(),
             pen: Arc::new(Mutex::new(Pen { model: model.to_owned(), hand })),
         };
-        let name = match which {
-            Which::New => {
-                let name = fresh_name(home, project);
-                let loaded = Loaded { history: History::new(opening), repairs: Vec::new(), cuts: Vec::new() };
-                let begun = Begun::new(&name, project, opening);
-                return Ok((keep(name, Hand::Unmade(Box::new(begun))), loaded));
-            }
-            Which::Last => {
-                begun::adopt(notes, home);
-                last(home, project)?
-            }
-            Which::Named(name) => known(home, name)?,
-        };
+        let name = find(home, notes, which, project)?;
+        if *which == Which::New {
+            let loaded = Loaded { history: History::new(opening), repairs: Vec::new(), cuts: Vec::new() };
+            let begun = Begun::new(&name, project, opening);
+            return Ok((keep(name, Hand::Unmade(Box::new(begun))), loaded));
+        }
         let context = Context::open(home, &name, Wait::Until(HANDOVER))
             .map_err(|error| failure("cannot go on with the conversation", &error))?;
         let loaded = context.history();

@@ -9,6 +9,7 @@ mod commands;
 mod config;
 mod create;
 mod desk;
+mod entire;
 mod errand;
 pub mod eyes;
 pub mod front;

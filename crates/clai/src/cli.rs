@@ -1,8 +1,11 @@
 //! What was typed behind `clai`. Declares every command once: help, completions and the generated page come from here.
 //! What a command does is in [`crate::commands`].
 
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use kit::Form;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::command;
 use crate::commands::{
@@ -113,4 +116,33 @@ impl From<Shell> for command::Shell {
 /// The whole command line, for help, completions and the front door.
 pub(crate) fn command() -> clap::Command {
     Typed::command()
+}
+
+pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
+    let spoken = invocation.program.spoken();
+    let words = [OsString::from("clai")].into_iter().chain(invocation.args.iter().cloned());
+    let matches = command().bin_name(spoken).try_get_matches_from(words)?;
+    Typed::from_arg_matches(&matches)
+}
+
+/// Help or version, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
+    let rendered = asked.render();
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
+}
+
+/// What the parser did not understand, in our words, and what was probably meant.
+pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
+    let mut spoken = invocation.program.spoken();
+    let first = invocation.args.iter().filter_map(|arg| arg.to_str()).find(|arg| !arg.starts_with('-'));
+    if let Some(name) = first.filter(|name| command().find_subcommand(name).is_some()) {
+        spoken.push_str(&format!(" {name}"));
+    }
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
+        _ => None,
+    });
+    usage::refused(&error.render().to_string(), meant, &spoken)
 }

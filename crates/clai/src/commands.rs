@@ -31,7 +31,7 @@ use std::time::Duration;
 
 use kit::invocation::place_failure;
 use kit::places::look_private;
-use kit::{Exit, Failure, Form, Invocation, Places, text, usage};
+use kit::{Exit, Failure, Form, Invocation, Places, text};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wire::endpoint::clai_dir;
@@ -47,13 +47,23 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs `clai`.
 pub fn run(mut invocation: Invocation) -> Exit {
-    let typed = match usage::parse::<Typed>(&invocation) {
+    let typed = match cli::parse(&invocation) {
         Ok(typed) => typed,
-        Err(error) => return usage::refuse(&mut invocation, &cli::command(), &error),
+        Err(error) => return refuse(&mut invocation, &error),
     };
     let form = typed.form();
     let result = dispatch(&mut invocation, typed);
     invocation.conclude(result, form)
+}
+
+/// Help and version were asked for and go to standard output; anything else is wrong usage.
+fn refuse(invocation: &mut Invocation, error: &clap::Error) -> Exit {
+    let result = match error.use_stderr() {
+        true => Err(cli::usage(error, invocation)),
+        false => invocation.print(&cli::help(error, invocation)).map(|()| Exit::Done),
+    };
+    let json = invocation.args.iter().any(|arg| arg == "--json");
+    invocation.conclude(result, if json { Form::Json } else { Form::Text })
 }
 
 fn dispatch(invocation: &mut Invocation, typed: Typed) -> Result<Exit, Failure> {

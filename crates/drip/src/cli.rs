@@ -1,8 +1,11 @@
 //! What was typed behind `drip`. Declares every command once: help, completions and the generated page come from here.
 //! What a command does is in [`crate::commands`]; hooks are not parsed here at all, they start too often for it.
 
-use clap::{CommandFactory, Parser, Subcommand};
-use kit::Form;
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::commands::{
     cache, completions, doctor, init, mcp, meter, read, refresh, registry, replay, reset, sessions,
@@ -76,4 +79,44 @@ pub(crate) enum Command {
 /// The whole command line, for help, completions and the front door.
 pub(crate) fn command() -> clap::Command {
     Typed::command()
+}
+
+pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
+    let spoken = invocation.program.spoken();
+    let words = [OsString::from("drip")].into_iter().chain(invocation.args.iter().cloned());
+    let matches = command().bin_name(spoken).try_get_matches_from(words)?;
+    Typed::from_arg_matches(&matches)
+}
+
+/// Help or version, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
+    let rendered = asked.render();
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
+}
+
+/// What the parser did not understand, in our words, and what was probably meant.
+pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
+    let mut spoken = invocation.program.spoken();
+    let mut command = command();
+    for word in invocation.args.iter().filter_map(|arg| arg.to_str()).filter(|arg| !arg.starts_with('-')) {
+        let Some(below) = command.find_subcommand(word).cloned() else { break };
+        spoken.push_str(&format!(" {word}"));
+        command = below;
+    }
+    if let ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand = error.kind() {
+        let below: Vec<&str> = command
+            .get_subcommands()
+            .filter(|below| !below.is_hide_set())
+            .map(clap::Command::get_name)
+            .collect();
+        return Failure::usage(format!("`{spoken}` needs a subcommand: {}", below.join(", ")))
+            .hint(format!("`{spoken} --help`"));
+    }
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
+        _ => None,
+    });
+    usage::refused(&error.render().to_string(), meant, &spoken)
 }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 use kit::invocation::{Clock, Environment, Program};
 use kit::log::Log;
-use kit::{Exit, Failure, Form, Invocation, Page, Places, text, usage};
+use kit::{Exit, Failure, Form, Invocation, Page, Places, text};
 use serde::Serialize;
 use store::sqlite::Note;
 
@@ -46,13 +46,23 @@ pub fn run(mut invocation: Invocation) -> Exit {
         invocation.args.drain(..flags);
         return hook::run(invocation);
     }
-    let typed = match usage::parse::<Typed>(&invocation) {
+    let typed = match cli::parse(&invocation) {
         Ok(typed) => typed,
-        Err(error) => return usage::refuse(&mut invocation, &cli::command(), &error),
+        Err(error) => return refuse(&mut invocation, &error),
     };
     let form = typed.form();
     let result = dispatch(&mut invocation, typed);
     invocation.conclude(result, form)
+}
+
+/// Help and version were asked for and go to standard output; anything else is wrong usage.
+fn refuse(invocation: &mut Invocation, error: &clap::Error) -> Exit {
+    let result = match error.use_stderr() {
+        true => Err(cli::usage(error, invocation)),
+        false => invocation.print(&cli::help(error, invocation)).map(|()| Exit::Done),
+    };
+    let json = invocation.args.iter().any(|arg| arg == "--json");
+    invocation.conclude(result, if json { Form::Json } else { Form::Text })
 }
 
 fn dispatch(invocation: &mut Invocation, typed: Typed) -> Result<Exit, Failure> {

@@ -26,7 +26,7 @@ mod world;
 
 use std::io::{Read, Write};
 
-use kit::{Exit, Invocation, text, usage};
+use kit::{Exit, Invocation, text};
 
 use crate::cli;
 use world::{Reply, Trouble, World};
@@ -142,8 +142,8 @@ fn unknown(invocation: &mut Invocation, name: &str) -> String {
 }
 
 fn help(invocation: &Invocation) -> String {
-    match usage::parse::<cli::Typed>(invocation) {
-        Err(asked) => usage::help(invocation, &asked),
+    match cli::parse(invocation) {
+        Err(asked) => cli::help(&asked, invocation),
         Ok(_) => String::new(),
     }
 }

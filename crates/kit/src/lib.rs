@@ -1,5 +1,4 @@
-//! What every tool carries. On std and rustix alone, so that the smallest binary can afford all of it; only [`usage`]
-//! needs a parser.
+//! What every tool carries. On std and rustix alone, so that the smallest binary can afford all of it.
 //!
 //! Nothing here knows a tool, a protocol or a file format; nothing here prints, exits or reads the
 //! environment, except [`Invocation::from_process`], which reads it once for everybody.
@@ -17,7 +16,6 @@ pub mod process;
 pub mod savings;
 pub mod text;
 pub mod tour;
-#[cfg(feature = "clap")]
 pub mod usage;
 
 pub use exit::Exit;

@@ -3,9 +3,10 @@
 
 use std::ffi::OsString;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
-use kit::{Form, Invocation};
+use kit::{Failure, Form, Invocation, Page, usage};
 
 use crate::tools::{Alone, Tool};
 
@@ -78,6 +79,29 @@ pub(crate) fn parse(invocation: &Invocation, tools: &[Tool]) -> Result<Request, 
         Some(Command::Mcp) => Request::Mcp,
         Some(Command::Completions { shell }) => Request::Completions(shell),
     })
+}
+
+/// Help or version, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
+    let rendered = asked.render();
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
+}
+
+/// What the parser did not understand, in our words, and what was probably meant.
+pub(crate) fn usage(error: &clap::Error) -> Failure {
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
+        _ => None,
+    });
+    usage::refused(&error.render().to_string(), meant, "scrimp")
+}
+
+pub(crate) fn completions(tools: &[Tool], shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command(tools), "scrimp", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
 }
 
 /// The first screen. Whatever could be opened here and is not ready says what it needs.

@@ -10,7 +10,7 @@ mod serve;
 pub mod tools;
 mod tour;
 
-use kit::{Exit, Failure, Invocation, usage};
+use kit::{Exit, Failure, Form, Invocation};
 
 use cli::Request;
 use tools::{Alone, TOOLS, Tool};
@@ -32,7 +32,7 @@ fn dispatch(mut invocation: Invocation, tools: &[Tool]) -> Exit {
     }
     let request = match cli::parse(&invocation, tools) {
         Ok(request) => request,
-        Err(error) => return usage::refuse(&mut invocation, &cli::command(tools), &error),
+        Err(error) => return refuse(&mut invocation, &error),
     };
     let form = request.form();
     let result = answer(&mut invocation, &request, tools);
@@ -50,7 +50,7 @@ fn answer(invocation: &mut Invocation, request: &Request, tools: &[Tool]) -> Res
         Request::Savings(form) => savings::run(invocation, tools, *form),
         Request::Mcp => serve::run(invocation, tools),
         Request::Completions(shell) => {
-            invocation.print(&usage::completions(cli::command(tools), *shell)).map(|()| Exit::Done)
+            invocation.print(&cli::completions(tools, *shell)).map(|()| Exit::Done)
         }
     }
 }
@@ -64,6 +64,16 @@ fn alone<'a>(invocation: &Invocation, tools: &'a [Tool]) -> Option<&'a Tool> {
         Alone::Nothing => false,
     };
     tools.iter().find(is_ready)
+}
+
+/// Help and version were asked for and go to standard output; anything else is wrong usage.
+fn refuse(invocation: &mut Invocation, error: &clap::Error) -> Exit {
+    let result = match error.use_stderr() {
+        true => Err(cli::usage(error)),
+        false => invocation.print(&cli::help(error, invocation)).map(|()| Exit::Done),
+    };
+    let json = invocation.args.iter().any(|arg| arg == "--json");
+    invocation.conclude(result, if json { Form::Json } else { Form::Text })
 }
 
 #[cfg(test)]

@@ -3,9 +3,12 @@
 
 mod ask;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use kit::{Failure, Invocation, Page, usage};
 
 pub(crate) use ask::Ask;
 
@@ -208,4 +211,28 @@ pub(crate) struct StatsArgs {
 /// The whole command line, for help, completions and the front door.
 pub(crate) fn command() -> clap::Command {
     Typed::command()
+}
+
+pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
+    let spoken = invocation.program.spoken();
+    let words = [OsString::from("tldr")].into_iter().chain(invocation.args.iter().cloned());
+    let matches = command().bin_name(spoken).try_get_matches_from(words)?;
+    Typed::from_arg_matches(&matches)
+}
+
+/// Help or version, coloured only for somebody who looks at it and does not mind.
+pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
+    let rendered = asked.render();
+    if Page::of(invocation).colour { rendered.ansi().to_string() } else { rendered.to_string() }
+}
+
+/// What the parser did not understand, in our words, and what was probably meant.
+pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
+    let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(word) => Some(word.as_str()),
+        ContextValue::Strings(words) => words.first().map(String::as_str),
+        _ => None,
+    });
+    usage::refused(&error.render().to_string(), meant, &invocation.program.spoken())
 }

@@ -10,7 +10,7 @@ mod warm;
 
 use std::io::Write;
 
-use kit::{Exit, Failure, Form, Invocation, usage};
+use kit::{Exit, Failure, Form, Invocation};
 use serde::Serialize;
 use serde_json::json;
 
@@ -23,13 +23,13 @@ use crate::serve;
 
 /// Runs `tldr`.
 pub fn run(mut invocation: Invocation) -> Exit {
-    match usage::parse::<cli::Typed>(&invocation) {
-        Ok(typed) => {
-            let result = dispatch(&mut invocation, &typed.command);
-            invocation.conclude(result, Form::Text)
-        }
-        Err(error) => usage::refuse(&mut invocation, &cli::command(), &error),
-    }
+    let result = match cli::parse(&invocation) {
+        Ok(typed) => dispatch(&mut invocation, &typed.command),
+        // Help and version were asked for and go to standard output; anything else is wrong usage.
+        Err(error) if error.use_stderr() => Err(cli::usage(&error, &invocation)),
+        Err(error) => invocation.print(&cli::help(&error, &invocation)).map(|()| Exit::Done),
+    };
+    invocation.conclude(result, Form::Text)
 }
 
 fn dispatch(invocation: &mut Invocation, command: &Command) -> Result<Exit, Failure> {
@@ -43,7 +43,9 @@ fn dispatch(invocation: &mut Invocation, command: &Command) -> Result<Exit, Fail
         Command::Graph(args) => graph::run(invocation, args),
         Command::Mcp(args) => mcp(invocation, args),
         Command::Completions { shell } => {
-            invocation.print(&usage::completions(cli::command(), *shell)).map(|()| Exit::Done)
+            let mut script = Vec::new();
+            clap_complete::generate(*shell, &mut cli::command(), "tldr", &mut script);
+            invocation.print(&String::from_utf8_lossy(&script)).map(|()| Exit::Done)
         }
     }
 }

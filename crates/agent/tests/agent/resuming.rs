@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use testkit::model::turn;
 use testkit::{PATIENCE, until};
 
-use crate::rig::{Rig, calls, says, words};
+use crate::rig::{Rig, calls, says, stream, words};
 
 #[test]
 fn the_last_conversation_of_this_directory_goes_on_and_no_other() {
@@ -115,4 +116,62 @@ fn what_tools_did_can_be_read_in_the_transcript() {
         assert!(transcript.contains(word), "{word}: {transcript}");
     }
     drop(rig.requests());
+}
+
+#[test]
+fn a_conversation_is_exported_where_somebody_wants_it_and_nowhere_else() {
+    let two =
+        turn().say("Looking.").call("list_files", &json!({})).call("read_file", &json!({"path": "none"}));
+    let rig = Rig::new([stream(two), says("Done."), says("Yes.")]);
+    rig.home.write("p/.entire/metadata/of-others", "theirs");
+    let nothing = rig.home.run(&mut export(&rig, &[]));
+    assert!(
+        nothing.code == 1 && nothing.stderr.contains("there is no conversation"),
+        "{}",
+        nothing.transcript()
+    );
+    let _ = rig.run(&["look around"]).ok();
+    let _ = rig.run(&["--continue", "again?\nplease"]).ok();
+    let first = rig.home.run(&mut export(&rig, &[])).ok().stdout;
+    let again = rig.home.run(&mut export(&rig, &["--json"])).ok().stdout;
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(again["path"], first.trim_end(), "the same conversation is in the same place");
+    let folder = std::path::Path::new(first.trim_end());
+    assert!(folder.starts_with(rig.project().join(".entire/metadata")), "{first}");
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(read("prompt.txt"), "look around\n\nagain?\nplease\n");
+    assert!(
+        read("context.md").ends_with(
+            "## Prompts\n\n- look around\n- again?\n\n## Key Actions\n\n- list_files\n- read_file none\n"
+        ),
+        "{}",
+        read("context.md")
+    );
+    let lines: Vec<Value> =
+        read("full.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["user", "assistant", "user", "assistant", "user", "assistant"]);
+    let parents: Vec<&Value> = lines.iter().map(|line| &line["parentUuid"]).collect();
+    let ids: Vec<&Value> = lines.iter().map(|line| &line["uuid"]).collect();
+    assert!(parents[0].is_null() && parents[1..] == ids[..5], "{parents:?}");
+    let content = |place: usize| lines[place]["message"]["content"].as_array().unwrap();
+    assert_eq!((content(1).len(), content(2).len()), (3, 2), "blocks as they came, results together");
+    assert_eq!(
+        (&content(2)[1]["is_error"], &content(2)[1]["tool_use_id"]),
+        (&json!(true), &content(1)[2]["id"])
+    );
+    assert_eq!(lines[0]["cwd"], rig.project().to_str().unwrap());
+    assert_eq!(Some(lines[0]["sessionId"].as_str().unwrap()), folder.file_name().unwrap().to_str());
+    assert_eq!(rig.home.read("p/.entire/metadata/of-others"), "theirs");
+    let elsewhere = rig.home.run(&mut export(&rig, &["--into", "../q"])).ok().stdout;
+    assert!(elsewhere.contains("/q/.entire/metadata/"), "{elsewhere}");
+    let open = rig.home.run(rig.home.command("find").args(["q/.entire", "-perm", "/077"]));
+    assert_eq!(open.stdout, "", "for us alone");
+    drop(rig.requests());
+}
+
+fn export(rig: &Rig, args: &[&str]) -> std::process::Command {
+    let mut command = rig.home.command(testkit::bin("agent"));
+    command.arg("export").args(args).current_dir(rig.project());
+    command
 }

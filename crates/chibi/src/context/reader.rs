@@ -94,7 +94,7 @@ impl Reader {
     /// Reads everything and tells what is wrong with it: lines that are no entries, partitions that are missing, ids that
     /// are there twice. When time is up: what was found by then.
     pub fn faults(&self, until: Instant) -> Result<Vec<String>, ContextError> {
-        let mut entries = self.transcript().forwards()?;
+        let mut entries = self.transcript().forwards_through_all()?;
         let mut ids = HashSet::new();
         let mut twice = Vec::new();
         for entry in entries.by_ref().take_while(|_| Instant::now() < until) {

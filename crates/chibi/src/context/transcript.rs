@@ -77,6 +77,16 @@ impl Transcript {
         Ok(Forwards::new(files))
     }
 
+    /// The same, whatever the manifest says, and with what is wrong with it.
+    pub(super) fn forwards_through_all(&self) -> Result<Forwards, ContextError> {
+        let (manifest, notes) = Manifest::load(&self.folder)?;
+        let (manifest, notes) = self.completed(manifest.unwrap_or_default(), notes)?;
+        let listed = manifest.partitions.iter().map(|listed| self.folder.join(&listed.file));
+        let mut all = Forwards::new(listed.chain([self.active_file()]).collect());
+        all.notes = notes;
+        Ok(all)
+    }
+
     /// Every entry, newest first.
     pub(super) fn backwards(&self) -> Backwards {
         Backwards::new(self.clone())
@@ -96,11 +106,34 @@ impl Transcript {
         Ok(manifest.partitions.iter().map(|partition| self.folder.join(&partition.file)).collect())
     }
 
-    /// With what an interrupted rotation did not write down. The original goes on after one as if nothing were missing,
-    /// so that the folder is looked at each time.
+    /// With what an interrupted rotation did not write down. To look for it costs a search of a million entries as much
+    /// as the search itself, so that it is done only if there may be something.
     fn manifest(&self) -> Result<(Manifest, Vec<String>), ContextError> {
-        let (manifest, mut notes) = Manifest::load(&self.folder)?;
-        let mut manifest = manifest.unwrap_or_default();
+        let (manifest, notes) = Manifest::load(&self.folder)?;
+        match manifest {
+            // A rotation ends by making the next active file.
+            Some(manifest) if self.active_file().exists() && self.is_manifest_newest() => {
+                Ok((manifest, notes))
+            }
+            manifest => self.completed(manifest.unwrap_or_default(), notes),
+        }
+    }
+
+    /// The original goes on after an interrupted rotation as if nothing were missing.
+    fn is_manifest_newest(&self) -> bool {
+        let changed = |name: &str| fs::metadata(self.folder.join(name)).and_then(|file| file.modified());
+        match (changed("manifest.json"), changed("partitions")) {
+            (Ok(manifest), Ok(partitions)) => manifest >= partitions,
+            _ => false,
+        }
+    }
+
+    /// With every partition that lies in the folder.
+    fn completed(
+        &self,
+        mut manifest: Manifest,
+        mut notes: Vec<String>,
+    ) -> Result<(Manifest, Vec<String>), ContextError> {
         let adopted = manifest.adopt(&self.folder)?;
         notes.extend(adopted.iter().map(|file| format!("`{file}` was in no manifest: listed again")));
         Ok((manifest, notes))

@@ -1,8 +1,11 @@
 //! Any bytes in the place of our files: what is whole is read, nothing is read twice, and one can go on.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::time::{Instant, SystemTime};
 
 use chibi::context::{Entry, EntryId, Filters, Query};
+use testkit::PATIENCE;
 
 use crate::desk::{Desk, transcript};
 
@@ -16,7 +19,7 @@ fn ids(entries: &[Entry]) -> BTreeSet<&EntryId> {
 }
 
 #[test]
-fn whatever_a_manifest_says_every_entry_is_read_once_and_found() {
+fn whatever_an_old_manifest_says_every_entry_is_read_once_and_found() {
     let desk = Desk::new();
     let mut context = desk.rotating("default", 2);
     for text in ["one", "two", "three"] {
@@ -25,13 +28,36 @@ fn whatever_a_manifest_says_every_entry_is_read_once_and_found() {
     drop(context);
     let all = transcript(&desk.reader("default"));
     testkit::fuzz("chibi-manifest", format!("{CORPUS}/manifest"), COUNT, |bytes| {
-        desk.write("contexts/default/transcript/manifest.json", bytes);
+        let path = "contexts/default/transcript/manifest.json";
+        desk.write(path, bytes);
+        // Older than its partitions: one that is newer is believed in what it does not list.
+        File::options()
+            .write(true)
+            .open(desk.file(path))
+            .unwrap()
+            .set_modified(SystemTime::UNIX_EPOCH)
+            .unwrap();
         let reader = desk.reader("default");
         let now = transcript(&reader);
         assert_eq!((now.len(), ids(&now)), (all.len(), ids(&all)));
         let found = reader.search(&Query::new("answer"), 20, Filters::Consult).unwrap();
         assert_eq!(found.len(), 3);
     });
+}
+
+#[test]
+fn a_partition_that_a_new_manifest_leaves_out_is_told() {
+    let desk = Desk::new();
+    let mut context = desk.rotating("default", 2);
+    desk.exchange(&mut context, "one");
+    drop(context);
+    let path = "contexts/default/transcript/manifest.json";
+    let manifest: serde_json::Value = serde_json::from_str(&desk.read(path)).unwrap();
+    let listed = manifest["partitions"].to_string();
+    let rest = manifest.to_string().replace(&listed, "[]");
+    desk.write(path, rest);
+    let faults = desk.reader("default").faults(Instant::now() + PATIENCE).unwrap();
+    assert!(faults.iter().any(|fault| fault.contains("was in no manifest")), "{faults:?}");
 }
 
 #[test]

@@ -201,7 +201,8 @@ impl Exchange {
     fn end(&mut self, mut last: Vec<Block>) {
         let answered: BTreeSet<String> =
             self.blocks().chain(&last).filter_map(|block| field(block, "tool_use_id")).collect();
-        let stands = |block: &Block| server_call(block).is_none_or(|id| answered.contains(&id));
+        let stands =
+            |block: &Block| server_call(block).is_none_or(|id| id.is_some_and(|id| answered.contains(&id)));
         for step in &mut self.steps {
             match step {
                 Step::Said(said) | Step::Round(Round { said, .. }) if !said.iter().all(stands) => {
@@ -225,10 +226,11 @@ pub(super) fn words(text: &str) -> Option<String> {
     (!is_blank(text)).then(|| text.to_owned())
 }
 
-/// The id of a call that the provider answers itself, in the same reply or a later one.
-fn server_call(block: &Block) -> Option<String> {
+/// The id of a call that the provider answers itself, in the same reply or a later one. One without an id is a call that
+/// nothing can answer.
+fn server_call(block: &Block) -> Option<Option<String>> {
     match block.view() {
-        View::Other(kind) if kind.ends_with("_tool_use") => field(block, "id"),
+        View::Other(kind) if kind.ends_with("_tool_use") => Some(field(block, "id")),
         _ => None,
     }
 }

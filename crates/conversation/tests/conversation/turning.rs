@@ -10,7 +10,8 @@ use conversation::turn::{
 };
 use conversation::{History, Record, Step, compact, window};
 use llm::{
-    Advice, Block, CallId, Complaint, Cost, Done, Error, Input, Kind, Message, Outcome, Stop, StopKind, Usage,
+    Advice, Block, CallId, Complaint, Cost, Decoder, Done, Error, Input, Kind, Message, Outcome, Stop,
+    StopKind, Usage, Wire,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -436,7 +437,7 @@ fn what_cannot_run_is_answered_without_asking_anybody() {
     let broken = serde_json::value::to_raw_value(
         &json!({"type": "tool_use", "id": "c", "name": "read", "input": "x"}),
     );
-    let broken = Block::from_raw(llm::Wire::Anthropic, broken.unwrap());
+    let broken = Block::from_raw(Wire::Anthropic, broken.unwrap());
     assert!(matches!(broken.as_call().unwrap().input, Input::Broken(_)));
     let wrong = Block::call(CallId("b".to_owned()), "read", &Map::from_iter([("path".to_owned(), json!(1))]));
     led.reply(vec![call("a", "raed", "x"), wrong, broken], StopKind::ToolUse);
@@ -482,7 +483,7 @@ fn the_same_call_a_third_time_in_a_row_is_not_run_and_the_model_is_told() {
     let mut led = Led::begun();
     let spelled = |text: &str| {
         let raw = json!({"type": "tool_use", "id": "", "name": "read", "input": serde_json::from_str::<serde_json::Value>(text).unwrap()});
-        Block::from_raw(llm::Wire::Anthropic, serde_json::value::to_raw_value(&raw).unwrap())
+        Block::from_raw(Wire::Anthropic, serde_json::value::to_raw_value(&raw).unwrap())
     };
     for arguments in ["{\"path\": \"a\", \"x\": 1}", "{\"x\":1,\"path\":\"a\"}", "{\"path\":\"a\",\"x\":1}"] {
         led.reply(vec![spelled(arguments)], StopKind::ToolUse);
@@ -763,4 +764,34 @@ fn an_open_exchange_is_gone_on_with_or_given_up() {
     let history = start(Event::Begin { id: id(2), prompt: "second".to_owned() });
     assert_eq!(history.exchanges()[0].answer().unwrap(), "[This turn ended here: it was interrupted]");
     assert_eq!(history.exchanges()[1].answer().unwrap(), "ok");
+}
+
+/// The same bytes as the answer to each request, until the turn is over or somebody has enough of it.
+fn play(wire: Wire, bytes: &[u8]) {
+    let mut led = Led::begun();
+    for _ in 0..4 {
+        let mut decoder = Decoder::new(wire, "m", led.requests.len());
+        let mut events = Vec::new();
+        let ended = decoder.feed(bytes, &mut events).and_then(|()| decoder.finish(&mut events));
+        events.into_iter().for_each(|event| led.step(Event::Stream(event)));
+        if let Err(error) = ended {
+            led.fail(error);
+            led.step(Event::Waited);
+        }
+        led.pass();
+        while let Some(place) = led.ran.pop() {
+            led.give(place, "done");
+        }
+    }
+    led.step(Event::Interrupt);
+    led.step(Event::Interrupt);
+    led.end();
+}
+
+#[test]
+fn whatever_bytes_a_provider_sends_every_request_can_be_sent() {
+    for (wire, name) in [(Wire::Anthropic, "anthropic"), (Wire::OpenAi, "openai")] {
+        let corpus = format!("{}/../llm/tests/corpus/{name}", env!("CARGO_MANIFEST_DIR"));
+        testkit::fuzz(&format!("conversation-{name}"), corpus, 200, |bytes| play(wire, bytes));
+    }
 }

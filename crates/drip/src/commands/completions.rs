@@ -1,7 +1,7 @@
 //! `drip completions`: a script for a shell.
 
-use clap_complete::Shell;
-use kit::{Exit, Failure, usage};
+use clap_complete::{Shell, generate};
+use kit::{Exit, Failure};
 use serde_json::json;
 
 use super::Call;
@@ -18,7 +18,9 @@ pub(crate) fn run(call: &mut Call, args: &Args) -> Result<Exit, Failure> {
         Failure::usage(format!("unsupported shell: {}", args.shell))
             .hint("one of bash, zsh, fish, powershell, elvish")
     })?;
-    let script = usage::completions(cli::command(), shell);
+    let mut script = Vec::new();
+    generate(shell, &mut cli::command(), "drip", &mut script);
+    let script = String::from_utf8_lossy(&script).into_owned();
     call.show(&json!({"shell": shell.to_string(), "script": script}), |_| script.clone())
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -94,12 +95,18 @@ impl Manifest {
     /// Lists the partitions that lie in the folder and are not listed, each behind those that began before it.
     pub(super) fn adopt(&mut self, folder: &Path) -> Result<Vec<String>, ContextError> {
         let partitions = folder.join("partitions");
-        let known: HashSet<&str> = self.partitions.iter().map(|listed| listed.file.as_str()).collect();
+        let known: HashSet<&[u8]> =
+            self.partitions.iter().filter_map(|listed| stem(&listed.file)).map(str::as_bytes).collect();
         let mut orphans = Vec::new();
+        // A search waits for this: of thousands of names only those are looked at closely that are no sidecar's.
         for entry in found(fs::read_dir(&partitions)).at("list", &partitions)?.into_iter().flatten() {
             let name = entry.at("list", &partitions)?.file_name();
+            let plain = name.as_bytes().strip_suffix(b".jsonl").filter(|stem| !known.contains(stem));
+            if plain.is_none() {
+                continue;
+            }
             let file = format!("partitions/{}", name.to_string_lossy());
-            if stem(&file).is_some() && !known.contains(file.as_str()) {
+            if stem(&file).is_some() {
                 orphans.push(partition::measure(&folder.join(&file))?.listed(file));
             }
         }
