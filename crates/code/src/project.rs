@@ -70,11 +70,11 @@ impl Files {
             let id = next.number(&path);
             let old = next.entries[id.0 as usize].take();
             let is_same = match (&old, &facts) {
-                (Some(old), Some(new)) => Index::is_same(&old.facts, new),
+                (Some(old), Some(new)) => Index::is_same(&path, &old.facts, new),
                 _ => false,
             };
             if let Some(old) = old.as_ref().filter(|_| !is_same) {
-                index.remove(id, &old.facts);
+                index.remove(id, &path, &old.facts);
             }
             let package = |facts: &Facts| facts.package.map(|sym| facts.text(sym).to_owned());
             let stays = old.as_ref().is_some_and(|old| {
@@ -85,7 +85,7 @@ impl Files {
             moved |= !stays;
             if let Some(facts) = facts {
                 if !is_same {
-                    index.add(id, &facts);
+                    index.add(id, &path, &facts);
                 }
                 next.entries[id.0 as usize] = Some(Entry { path, facts });
             }

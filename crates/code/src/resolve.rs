@@ -22,7 +22,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::facts::{DefId, Expr, ExprId, Facts, Moves, SiteKind};
+use crate::facts::{DefId, Expr, ExprId, Facts, Moves, SiteKind, Sym};
 use crate::project::{FileId, Files, NameKey, Place};
 use crate::quick::{Quick, QuickMap};
 
@@ -145,6 +145,8 @@ pub(crate) struct Resolver<'f> {
     lines: QuickMap<Place, Rc<[Place]>>,
     /// Names of modules, by file and name.
     given: QuickMap<(FileId, Box<str>), Values>,
+    /// What names mean that no scope of their file binds.
+    unbound: QuickMap<(FileId, Sym), Values>,
     /// Members of a name in the classes below one.
     below: QuickMap<(Place, Box<str>), Rc<[Place]>>,
     trail: &'f Trail,
@@ -161,6 +163,7 @@ impl<'f> Resolver<'f> {
             known: QuickMap::default(),
             lines: QuickMap::default(),
             given: QuickMap::default(),
+            unbound: QuickMap::default(),
             below: QuickMap::default(),
             trail,
             none: Rc::new([]),

@@ -41,7 +41,12 @@ impl Resolver<'_> {
             }
             at = facts.def(at).parent;
         }
-        self.ambient(file, facts.text(name))
+        if let Some(known) = self.unbound.get(&(file, name)) {
+            return known.to_vec();
+        }
+        let found = self.ambient(file, facts.text(name));
+        self.unbound.insert((file, name), found.as_slice().into());
+        found
     }
 
     /// A bare name that is a member of the class around, where a language allows that.
