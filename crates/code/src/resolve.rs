@@ -9,6 +9,7 @@ mod member;
 mod modules;
 mod reach;
 mod read;
+mod shaped;
 mod stand_in;
 mod trail;
 mod typed;
@@ -149,6 +150,8 @@ pub(crate) struct Resolver<'f> {
     unbound: QuickMap<(FileId, Sym), Values>,
     /// Members of a name in the classes below one.
     below: QuickMap<(Place, Box<str>), Rc<[Place]>>,
+    /// What the resolved file uses of each of its names.
+    asked: Option<Rc<shaped::Asked>>,
     trail: &'f Trail,
     none: Values,
     /// How many more inferences this file may cost: a file made to be slow gives fewer edges instead.
@@ -165,6 +168,7 @@ impl<'f> Resolver<'f> {
             given: QuickMap::default(),
             unbound: QuickMap::default(),
             below: QuickMap::default(),
+            asked: None,
             trail,
             none: Rc::new([]),
             budget: 500_000,
