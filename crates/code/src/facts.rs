@@ -2,6 +2,7 @@
 //! Compact, and with no trace of the syntax tree; it knows nothing of other files, so it can be kept by content hash.
 
 mod annotation;
+mod given;
 mod imports;
 mod lower;
 mod names;
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 use crate::language::Language;
 use crate::parse;
 
+pub(crate) use given::{Given, How, Run, Spot};
 use names::Texts;
 pub use pack::FORMAT;
 pub(crate) use surface::{Facet, Moves, differences};
@@ -56,6 +58,8 @@ pub struct Facts {
     pub(crate) bindings: Vec<Binding>,
     pub imports: Vec<Import>,
     pub(crate) sites: Vec<Site>,
+    /// What calls hand over that may be called where it arrives.
+    pub(crate) given: Vec<Given>,
     /// Names in types, imports and texts: uses that are no [`Site`].
     pub(crate) mentions: Vec<Sym>,
     /// What the file says it exports, where a language has a list for it.
@@ -103,6 +107,8 @@ pub struct Def {
     /// For a function inside another: the line on which it calls a parameter of that one, as what a decorator puts
     /// around others does.
     pub(crate) wraps: Option<u32>,
+    /// What becomes of its parameters, in the order of the text.
+    pub(crate) runs: Vec<Run>,
     pub flags: Flags,
 }
 

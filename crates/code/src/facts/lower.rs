@@ -9,7 +9,9 @@ mod exchange;
 mod express;
 mod finish;
 mod flags;
+mod given;
 mod hooks;
+mod looked_up;
 mod naming;
 mod params;
 mod uses;
@@ -17,7 +19,7 @@ mod uses;
 use tree_sitter::Node;
 
 use super::names::Names;
-use super::{Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Import, Site, SiteKind, Sym};
+use super::{Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Given, Import, Site, SiteKind, Sym};
 use crate::language::{Kinds, Language, Role, Shape, Table};
 use crate::parse::{self, Parsed};
 use crate::quick::{QuickMap, QuickSet};
@@ -42,6 +44,7 @@ pub(super) struct Lower<'a> {
     pub(super) bindings: Vec<Binding>,
     pub(super) imports: Vec<Import>,
     pub(super) sites: Vec<Site>,
+    pub(super) given: Vec<Given>,
     pub(super) mentions: QuickSet<Sym>,
     pub(super) exports: Option<Vec<Sym>>,
     pub(super) package: Option<Sym>,
@@ -96,6 +99,7 @@ impl<'a> Lower<'a> {
             bindings: Vec::new(),
             imports: Vec::new(),
             sites: Vec::new(),
+            given: Vec::new(),
             mentions: QuickSet::default(),
             exports: None,
             package: None,

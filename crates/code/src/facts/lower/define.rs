@@ -293,6 +293,7 @@ impl Lower<'_> {
             decorators: std::mem::take(&mut decorators),
             decorator_texts: std::mem::take(&mut decorator_texts),
             wraps: None,
+            runs: Vec::new(),
             flags: Flags::default(),
         });
         self.scopes.push(id);

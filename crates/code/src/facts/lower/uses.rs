@@ -61,6 +61,7 @@ impl Lower<'_> {
         self.reflect(node, shape, self.text_of(name));
         if self.language == Language::Python {
             self.built_in(node, shape, self.text_of(callee));
+            self.hand_over(node, shape, expr);
         }
     }
 
