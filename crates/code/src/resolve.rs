@@ -8,6 +8,7 @@ mod leads;
 mod lookup;
 mod member;
 mod modules;
+mod passed;
 mod reach;
 mod read;
 mod shaped;

@@ -77,13 +77,15 @@ fn main() {
         // What the checker left out, tests and files for other systems, it says nothing about.
         let checked: BTreeSet<&String> = truth.anything.iter().flat_map(|edge| [&edge.0, &edge.2]).collect();
         sources.retain(|path, _| checked.contains(path));
+        let files = sources.len();
+        sources.extend(ours::manifests(&corpus.join(tree.root), tree.folder));
         let snapshot = ours::understand(&sources);
         let mut found = ours::edges(&snapshot);
         let is_known =
             |known: &BTreeSet<_>, one: &Ours| known.contains(&(one.edge.0.clone(), one.edge.1.clone()));
         found.retain(|one| truth.compiled.as_ref().is_none_or(|known| is_known(known, one)));
         let counts = Counts::of(&found, &truth, &snapshot);
-        println!("{:<20} {:>6} {counts}", tree.name, sources.len());
+        println!("{:<20} {files:>6} {counts}", tree.name);
         all.insert(tree.name.to_owned(), json!({"edges": counts.to_json()}));
         if let Some(file) = &figures {
             list(file, tree.name, &found, &truth, &counts.silent, None);

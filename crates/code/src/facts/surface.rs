@@ -4,7 +4,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Bound, Def, DefId, DefKind, Expr, ExprId, Facts, How, Import, ImportForm, Spot, Sym};
+use super::{Argument, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, How, Import, ImportForm, Sym};
 use crate::language::Language;
 use crate::quick::{Quick, QuickMap, QuickSet, fold};
 
@@ -135,8 +135,8 @@ impl<'f> Digest<'f> {
                 How::Asked(name) => (1_u8, facts.text(name)).hash(hash),
                 How::Passed(callee, spot) => {
                     let spot = match spot {
-                        Spot::At(place) => Ok(place),
-                        Spot::Named(name) => Err(facts.text(name)),
+                        Argument::At(place) => Ok(place),
+                        Argument::Named(name) => Err(facts.text(name)),
                     };
                     (2_u8, self.exprs[callee.0 as usize], spot).hash(hash);
                 }
@@ -189,11 +189,15 @@ fn hash_expr(facts: &Facts, expr: Expr, earlier: &[u64]) -> u64 {
         Expr::Call(of) | Expr::Instance(of) | Expr::Element(of) | Expr::Enter(of) => {
             known(of).hash(&mut hash);
         }
-        Expr::Index(one, other) | Expr::Items(one, other) | Expr::Either(one, other) => {
+        Expr::Index(one, other)
+        | Expr::Items(one, other)
+        | Expr::Either(one, other)
+        | Expr::Takes(one, other) => {
             (known(one), known(other)).hash(&mut hash);
         }
         Expr::Import(place) => hash_import(facts, &facts.imports[place as usize], &mut hash),
         Expr::Nth(of, place) => (known(of), place).hash(&mut hash),
+        Expr::Passed(of, spot) => (known(of), spot).hash(&mut hash),
         Expr::Unknown | Expr::This | Expr::Super | Expr::Text => {}
     }
     hash.finish()

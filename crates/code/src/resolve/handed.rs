@@ -3,7 +3,7 @@
 //! caller's file and starts in the other.
 
 use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Value};
-use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Flags, Given, How, Spot};
+use crate::facts::{Argument, Bound, DefId, DefKind, Expr, ExprId, Flags, Given, How};
 use crate::project::{FileId, Place};
 
 /// Handed on more often than this it is lost from sight.
@@ -65,12 +65,12 @@ impl Resolver<'_> {
     }
 
     /// The parameter that an argument arrives in.
-    fn param(&mut self, callee: Place, skipped: u32, file: FileId, spot: Spot) -> Option<u32> {
+    fn param(&mut self, callee: Place, skipped: u32, file: FileId, spot: Argument) -> Option<u32> {
         let facts = self.facts(callee.file);
         let params = &facts.def(callee.def).params;
         let place = match spot {
-            Spot::At(place) => (place + skipped) as usize,
-            Spot::Named(name) => {
+            Argument::At(place) => (place + skipped) as usize,
+            Argument::Named(name) => {
                 let name = self.facts(file).text(name);
                 params.iter().position(|param| facts.text(param.name) == name)?
             }

@@ -1,7 +1,7 @@
 //! The end of the walk: names sorted, local noise dropped, methods brought home to their classes.
 
 use super::Lower;
-use crate::facts::{Binding, Bound, DefId, DefKind, Expr, Facts, How, SiteKind, Spot, Sym};
+use crate::facts::{Argument, Binding, Bound, DefId, DefKind, Expr, Facts, How, SiteKind, Sym};
 use crate::language::{Language, Reach};
 use crate::quick::{QuickMap, QuickSet};
 
@@ -25,7 +25,7 @@ impl Lower<'_> {
             bindings: self.bindings,
             imports: self.imports,
             sites: self.sites,
-            given: self.given,
+            given: self.handed,
             mentions: self.mentions.into_iter().collect(),
             exports: self.exports,
         };
@@ -140,8 +140,8 @@ fn rename(facts: &mut Facts, moved: &[Sym]) {
         }
         for run in &mut def.runs {
             match &mut run.how {
-                How::Asked(name) | How::Passed(_, Spot::Named(name)) => new(name),
-                How::Called | How::Passed(_, Spot::At(_)) => {}
+                How::Asked(name) | How::Passed(_, Argument::Named(name)) => new(name),
+                How::Called | How::Passed(_, Argument::At(_)) => {}
             }
         }
     }
@@ -158,7 +158,7 @@ fn rename(facts: &mut Facts, moved: &[Sym]) {
     }
     facts.bindings.iter_mut().for_each(|binding| new(&mut binding.name));
     for given in &mut facts.given {
-        if let Spot::Named(name) = &mut given.spot {
+        if let Argument::Named(name) = &mut given.spot {
             new(name);
         }
     }

@@ -4,7 +4,9 @@
 use tree_sitter::Node;
 
 use super::Lower;
-use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Flags, Given, How, Run, Site, SiteKind, Spot, Sym};
+use crate::facts::{
+    Argument, Bound, DefId, DefKind, Expr, ExprId, Flags, Given, How, Run, Site, SiteKind, Sym,
+};
 use crate::language::{Role, Shape, named};
 use crate::quick::QuickMap;
 
@@ -25,22 +27,22 @@ impl Lower<'_> {
                 Some(pair) if pair.role == Role::Pair => {
                     let Some(name) = pair.name.child(argument) else { continue };
                     let Some(value) = argument.child_by_field_name("value") else { continue };
-                    (Spot::Named(self.sym_of(name)), value)
+                    (Argument::Named(self.sym_of(name)), value)
                 }
                 _ => {
                     is_known &= !argument.kind().ends_with("splat");
                     place += 1;
-                    (Spot::At(place - 1), argument)
+                    (Argument::At(place - 1), argument)
                 }
             };
             let says = matches!(self.role(value), Some(Role::Identifier | Role::Member | Role::Call));
-            if !says || (!is_known && matches!(spot, Spot::At(_))) {
+            if !says || (!is_known && matches!(spot, Argument::At(_))) {
                 continue;
             }
             let value = self.express(value);
             if matches!(self.exprs[value.0 as usize], Expr::Name(_) | Expr::Member(..) | Expr::Call(_)) {
                 let scope = self.scope();
-                self.given.push(Given { callee, scope, spot, value });
+                self.handed.push(Given { callee, scope, spot, value });
             }
         }
     }
@@ -56,7 +58,7 @@ impl Lower<'_> {
                 runs.push((def, Run { param, by, line: site.line, how }));
             }
         }
-        for given in &self.given {
+        for given in &self.handed {
             let Some((def, param)) = self.parameter_at(given.value, given.scope, &params) else { continue };
             let line = self.defs[given.scope.0 as usize].line;
             let by = self.charged(given.scope);
@@ -157,7 +159,7 @@ impl Lower<'_> {
 
     /// A parameter that is handed on is known as such, and functions of the language do not call what they get.
     fn drop_given(&mut self, params: &Params) {
-        let mut given = std::mem::take(&mut self.given);
+        let mut given = std::mem::take(&mut self.handed);
         let bound: crate::quick::QuickSet<Sym> = self.bindings.iter().map(|binding| binding.name).collect();
         given.retain(|given| {
             let is_ours = match self.exprs[given.callee.0 as usize] {
@@ -166,7 +168,7 @@ impl Lower<'_> {
             };
             is_ours && self.parameter_at(given.value, given.scope, params).is_none()
         });
-        self.given = given;
+        self.handed = given;
     }
 
     fn charged(&self, mut scope: DefId) -> DefId {
