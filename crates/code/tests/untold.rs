@@ -226,3 +226,40 @@ def named(): return Base.make()
     assert_eq!(used_by("named", project), names(&["Base.make"]));
     assert_eq!(used_by("Wrapping.make", project), names(&["Base.make", "Real.make"]));
 }
+
+#[test]
+fn a_default_is_made_where_the_function_is_defined() {
+    let project = "
+# a.py
+class Option: pass
+def made(): pass
+class Command:
+    def run(self, it=Option(), *, other: int = made()):
+        return made
+def outer():
+    def inner(it=made()): pass
+";
+    assert_eq!(used_by("Command.run", project), names(&["made"]));
+    assert_eq!(used_by("<module>", project), names(&["Option", "made"]));
+    assert_eq!(used_by("outer", project), names(&["made"]));
+    assert_eq!(used_by("inner", project), names(&[]));
+}
+
+#[test]
+fn a_decorator_with_arguments_hands_them_over() {
+    let project = "
+# a.py
+def instead_of(plain):
+    def decorate(function):
+        def wrapper(*args):
+            return plain() or function()
+        return wrapper
+    return decorate
+
+def plain(): pass
+
+@instead_of(plain)
+def fancy(): pass
+";
+    assert_eq!(used_by("wrapper", project), names(&["fancy", "plain"]));
+}

@@ -73,6 +73,8 @@ pub(super) struct Lower<'a> {
     pub(super) comment: Option<doc::Run>,
     /// The type of the declaration being visited, and where that ends.
     pub(super) declared: Option<(ExprId, usize)>,
+    /// Where the parameters of the function that was opened last end, if their defaults are read outside of it.
+    pub(super) header: usize,
     /// Where the export statement being visited ends.
     pub(super) exporting: usize,
 }
@@ -124,6 +126,7 @@ impl<'a> Lower<'a> {
             decorators: Vec::new(),
             comment: None,
             declared: None,
+            header: 0,
             exporting: 0,
         }
     }
@@ -257,9 +260,16 @@ impl<'a> Lower<'a> {
         self.bindings.push(Binding { scope, name, to, within: scope, line: parse::line(node) });
     }
 
+    /// The scope that a node is read in: a Python function's defaults are read where it is defined, and not when it runs.
+    pub(super) fn read_in(&self, node: Node<'_>) -> DefId {
+        let [.., outer, scope] = self.scopes[..] else { return self.scope() };
+        let is_default = node.start_byte() < self.header && self.kind(scope).runs();
+        if is_default { outer } else { scope }
+    }
+
     pub(super) fn site(&mut self, node: Node<'_>, expr: ExprId, kind: SiteKind) {
         if expr != ExprId::UNKNOWN {
-            self.sites.push(Site { scope: self.scope(), line: parse::line(node), expr, kind });
+            self.sites.push(Site { scope: self.read_in(node), line: parse::line(node), expr, kind });
         }
     }
 

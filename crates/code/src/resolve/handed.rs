@@ -123,7 +123,10 @@ impl Resolver<'_> {
             _ => return,
         };
         let target = self.facts(to.file).def(to.def);
-        if !matches!(target.kind, DefKind::Lambda | DefKind::File | DefKind::Namespace | DefKind::Object) {
+        let is_told =
+            !matches!(target.kind, DefKind::Lambda | DefKind::File | DefKind::Namespace | DefKind::Object);
+        // What hands its own work on to another of its kind does not mean itself.
+        if is_told && to != from {
             out.edges.push(Edge { from, line, to, kind, confidence: Confidence::Medium });
         }
     }

@@ -41,7 +41,7 @@ impl Lower<'_> {
             }
             let value = self.express(value);
             if matches!(self.exprs[value.0 as usize], Expr::Name(_) | Expr::Member(..) | Expr::Call(_)) {
-                let scope = self.scope();
+                let scope = self.read_in(node);
                 self.handed.push(Given { callee, scope, spot, value });
             }
         }
