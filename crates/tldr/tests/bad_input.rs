@@ -74,6 +74,43 @@ fn what_cannot_be_answered_says_why() {
 }
 
 #[test]
+fn a_command_that_was_not_understood_says_what_was_meant() {
+    let rig = Rig::new(TWO);
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["impackt"],
+            "error: unrecognized subcommand 'impackt'\nhint: did you mean `impact`? `tldr --help` lists what there is\n",
+        ),
+        (&["daemon"], "error: `tldr daemon` needs a subcommand\nhint: `tldr daemon --help`\n"),
+        (
+            &["impact"],
+            "error: the following required arguments were not provided: <FUNCTION>\nhint: `tldr impact --help`\n",
+        ),
+        (
+            &["tree", "--format", "dot"],
+            "error: invalid value 'dot' for '--format <FORMAT>' [possible values: json, text]\nhint: `tldr --help`\n",
+        ),
+    ];
+    for (args, words) in cases {
+        let output = rig.tldr(args);
+        assert_eq!(
+            (output.code, output.stdout.as_str(), output.stderr.as_str()),
+            (2, "", *words),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn whoever_types_the_name_alone_is_told_where_to_go() {
+    let output = Rig::new(TWO).tldr(&[]);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
+    for words in ["no daemon was asked anything yet", "answers are made on the spot", "tldr --help"] {
+        assert!(output.stdout.contains(words), "{}", output.stdout);
+    }
+}
+
+#[test]
 fn a_function_that_exists_five_times_is_asked_back_and_a_qualifier_is_enough() {
     let names: Vec<String> = (1..=5).map(|n| format!("m{n}.py")).collect();
     let files: Vec<(&str, &[u8])> =
