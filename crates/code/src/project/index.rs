@@ -1,7 +1,6 @@
 //! Who defines a name: every function and class of the project by its bare name, kept up to date file by file.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use super::path::split;
 use super::{FileId, Place};
 use crate::facts::{Binding, Bound, DefId, DefKind, Facts};
 use crate::language::{Language, Reach};
-use crate::quick::{Quick, fold};
+use crate::quick::{Quick, QuickMap, fold};
 
 /// Definitions by family of languages and bare name.
 #[derive(Clone, Default)]
@@ -21,7 +20,7 @@ pub(crate) struct Index {
 /// An edit touches some dozens of names at most.
 const PARTS: usize = 32;
 
-type Names = HashMap<(Family, Box<str>), Vec<Place>>;
+type Names = QuickMap<Family, QuickMap<Box<str>, Vec<Place>>>;
 
 /// Languages that call each other by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -75,9 +74,12 @@ impl Index {
     pub(super) fn add(&mut self, file: FileId, path: &str, facts: &Facts) {
         let family = Family::of(facts.language);
         for (name, def) in listed(path, facts) {
-            let names = self.part(facts.language, &name);
-            let places = names.entry((family, name.into())).or_default();
+            let names = self.part(facts.language, &name).entry(family).or_default();
             let place = Place { file, def };
+            let Some(places) = names.get_mut(&*name) else {
+                names.insert(name.into(), vec![place]);
+                continue;
+            };
             // In order, so that the index does not tell in which order files came.
             let at = places.partition_point(|other| *other < place);
             places.insert(at, place);
@@ -92,26 +94,24 @@ impl Index {
     pub(super) fn remove(&mut self, file: FileId, path: &str, facts: &Facts) {
         let family = Family::of(facts.language);
         for (name, _) in listed(path, facts) {
-            let names = self.part(facts.language, &name);
-            let key = (family, name.into());
-            if let Some(places) = names.get_mut(&key) {
-                places.retain(|place| place.file != file);
-                if places.is_empty() {
-                    names.remove(&key);
-                }
+            let Some(names) = self.part(facts.language, &name).get_mut(&family) else { continue };
+            let Some(places) = names.get_mut(&*name) else { continue };
+            places.retain(|place| place.file != file);
+            if places.is_empty() {
+                names.remove(&*name);
             }
         }
     }
 
     pub(crate) fn named(&self, family: Family, name: &str) -> &[Place] {
         let part = &self.parts[NameKey::of(family.0, name).part()];
-        part.get(&(family, Box::from(name))).map_or(&[], Vec::as_slice)
+        part.get(&family).and_then(|names| names.get(name)).map_or(&[], Vec::as_slice)
     }
 
     /// All whose names begin with a text, in no order.
     pub(crate) fn beginning(&self, family: Family, start: &str) -> Vec<Place> {
-        let names = self.parts.iter().flat_map(|part| part.iter());
-        let begun = names.filter(|((of, name), _)| *of == family && name.starts_with(start));
+        let names = self.parts.iter().filter_map(|part| part.get(&family)).flatten();
+        let begun = names.filter(|(name, _)| name.starts_with(start));
         begun.flat_map(|(_, places)| places).copied().collect()
     }
 
