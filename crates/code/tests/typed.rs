@@ -34,7 +34,7 @@ fn names(all: &[&str]) -> BTreeSet<String> {
     all.iter().map(|&name| name.to_owned()).collect()
 }
 
-const GOD: &str = "
+const PIPES: &str = "
 export class Sink { put(value: number) {} close() {} }
 export class Pipe {
   constructor(run: (this: Pipe, sink: Sink) => void) {}
@@ -47,11 +47,11 @@ export function operate(init: (from: Pipe, to: Sink) => void) {}
 #[test]
 fn a_function_without_a_name_takes_what_it_is_given_to_says() {
     let main = "
-import { Pipe, operate } from './god';
+import { Pipe, operate } from './pipes';
 export function plain() { operate((from, to) => { to.put(1); from.each((sink) => sink.close()); }); }
 export function made() { return new Pipe((sink) => sink.close()); }
 ";
-    let files = [("god.ts", GOD), ("main.ts", main)];
+    let files = [("pipes.ts", PIPES), ("main.ts", main)];
     assert_eq!(used_by("plain", &files), names(&["operate", "Sink.put", "Pipe.each", "Sink.close"]));
     assert_eq!(used_by("made", &files), names(&["Pipe", "Sink.close"]));
 }
@@ -70,6 +70,55 @@ module.exports = { shown() { helper(3); } };
     assert_eq!(used_by("wire", &files), names(&["helper"]));
     assert_eq!(used_by("shown", &files), names(&["helper"]));
     assert_eq!(used_by("next", &files), names(&[]));
+}
+
+#[test]
+fn a_function_goes_by_the_name_that_it_has_for_itself() {
+    let text = "
+type Runner = { helper(value: number): void };
+function helper(value: number) {}
+export const later = wrap(function tick() { helper(1); tick(); });
+function wrap(run: () => void) { return run; }
+";
+    let files = [("a.ts", text)];
+    assert_eq!(used_by("tick", &files), names(&["helper", "tick"]));
+    assert_eq!(used_by("<module>", &files), names(&["wrap"]));
+}
+
+#[test]
+fn a_name_is_given_on_by_the_module_that_has_it_and_not_by_one_that_takes_it() {
+    let files = [
+        ("all.ts", "export * from './first';\nexport * from './second';\n"),
+        ("first.ts", "import { help } from './all';\nexport function one() { help(); }\n"),
+        ("second.ts", "export function help() {}\n"),
+        ("main.ts", "import { help, one } from './all';\nexport function main() { help(); one(); }\n"),
+    ];
+    assert_eq!(used_by("main", &files), names(&["help", "one"]));
+    assert_eq!(used_by("one", &files), names(&["help"]));
+}
+
+#[test]
+fn in_a_branch_of_a_switch_over_types_a_name_is_of_that_type() {
+    let text = "
+package a
+
+type cat struct{}
+type dog struct{}
+
+func (c cat) call() {}
+func (d *dog) call() {}
+func (d *dog) walk() {}
+
+func each(x any) {
+	switch one := x.(type) {
+	case cat:
+		one.call()
+	case *dog:
+		one.walk()
+	}
+}
+";
+    assert_eq!(used_by("each", &[("a/a.go", text)]), names(&["cat.call", "dog.walk"]));
 }
 
 #[test]

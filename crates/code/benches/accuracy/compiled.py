@@ -4,7 +4,8 @@ usage: CARGO_TARGET_DIR=… compiled.py ROOT FOLDER > truth.json
 
 ROOT is the crate, FOLDER its sources. A row is [file, 0, caller, file, callee, how]: "call" for
 a call, "use" for a function that is passed on and for a method that a trait only declares. Functions that are written by a derive are left out at both ends, and so
-is what was not compiled: tests, and code for other systems. `functions` are those that were.
+is what was not compiled: tests, and code for other systems. `functions` are those that were. `macros` are gone before there
+is anything to see: who uses them is not told.
 """
 
 import json
@@ -52,6 +53,10 @@ class Crate:
                     if one[1] not in self.methods:
                         self.methods[one[1]] = {one}
                         self.left_open.add(one)
+
+    def macros(self):
+        found = ((file, re.findall(r"\bmacro_rules! (\w+)", text)) for file, text in self.texts.items())
+        return {(file.relative_to(self.root).as_posix(), name) for file, names in found for name in names}
 
     def is_module(self, name):
         if name == self.root.name or name == "crate":
@@ -182,7 +187,8 @@ def main(root, folder):
             if to is not None:
                 how = "use" if to in crate.left_open else how
                 rows.add((*(caller[0], 0, caller[1]), *to, how))
-    json.dump({"edges": sorted(rows), "functions": sorted(crate.known)}, sys.stdout)
+    told = {"edges": sorted(rows), "functions": sorted(crate.known), "macros": sorted(crate.macros())}
+    json.dump(told, sys.stdout)
 
 
 main(*sys.argv[1:])

@@ -225,8 +225,9 @@ impl Resolver<'_> {
             if !matches!(import.form, ImportForm::All | ImportForm::ReexportAll) || import.scope != scope {
                 continue;
             }
-            out.extend(self.given_by_all(file, place, import, name, depth));
-            if !out.is_empty() {
+            out = self.given_by_all(file, place, import, name, depth);
+            // What a module only imports itself it seldom gives on: another one may be meant.
+            if out.iter().any(|value| *value != Value::Foreign) {
                 break;
             }
         }

@@ -39,6 +39,10 @@ impl Lower<'_> {
         let Some(name_node) = shape.name.child(node) else {
             return self.function_without_name(node, shape);
         };
+        // A method in the type of an object is nobody's.
+        if node.kind() == "method_signature" && !self.kind(self.scope()).has_members() {
+            return self.skip_type(node);
+        }
         let in_literal = node.kind() == "method_definition" && !self.kind(self.scope()).has_members();
         if in_literal && self.in_function() {
             self.take(Some(name_node));
@@ -125,7 +129,9 @@ impl Lower<'_> {
             }
             None => {
                 let name = self.names.add(own.map_or("", |own| self.text_of(own)));
-                let id = self.open(Opening::new(node, DefKind::Lambda, name, body));
+                // The name that a function has for itself nobody else can use.
+                let kind = if own.is_some() { DefKind::Function } else { DefKind::Lambda };
+                let id = self.open(Opening::new(node, kind, name, body));
                 if own.is_some() {
                     self.bind_here(name, Bound::Def(id), node);
                 }

@@ -10,6 +10,7 @@ pub(super) fn special(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
     match lower.language {
         Language::Python => python(lower, node),
         Language::Rust => return rust::visit(lower, node),
+        Language::Go => return go(lower, node),
         Language::Ruby => ruby(lower, node),
         Language::Php => php(lower, node),
         Language::Elixir => return elixir::visit(lower, node),
@@ -85,6 +86,25 @@ fn ask(lower: &mut Lower<'_>, of: Option<Node<'_>>, kind: SiteKind) {
 /// What is neither a literal nor put together by operators, which make values of the language's own kinds.
 fn plain(node: Option<Node<'_>>) -> Option<Node<'_>> {
     node.filter(|node| matches!(node.kind(), "identifier" | "attribute" | "call" | "subscript"))
+}
+
+/// In a branch of a switch over types, the name is of the branch's type.
+fn go(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
+    let Some(switch) = node.parent() else { return Visit::Into };
+    let name = switch.child_by_field_name("alias").and_then(|alias| named(alias).next());
+    let mut cursor = node.walk();
+    let types: Vec<_> = node.children_by_field_name("type", &mut cursor).filter(Node::is_named).collect();
+    let Some(name) = name else { return Visit::Into };
+    let bound = match (&types[..], switch.child_by_field_name("value")) {
+        ([one], _) => Bound::Typed(lower.express_type(*one)),
+        (_, Some(value)) => Bound::Value(lower.express(value)),
+        _ => return Visit::Into,
+    };
+    lower.take(Some(name));
+    let name = lower.sym_of(name);
+    lower.open_branch(node);
+    lower.bind_here(name, bound, node);
+    Visit::Scope
 }
 
 fn ruby(lower: &mut Lower<'_>, node: Node<'_>) {
