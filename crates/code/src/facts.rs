@@ -2,6 +2,7 @@
 //! Compact, and with no trace of the syntax tree; it knows nothing of other files, so it can be kept by content hash.
 
 mod annotation;
+mod held;
 mod imports;
 mod lower;
 mod names;
@@ -13,6 +14,7 @@ use std::borrow::Cow;
 use crate::language::Language;
 use crate::parse;
 
+pub use held::Held;
 use names::Texts;
 pub use pack::FORMAT;
 pub(crate) use surface::{Facet, Moves, differences};
@@ -282,6 +284,11 @@ pub fn extract(language: Language, path: &str, bytes: &[u8]) -> Option<Facts> {
 }
 
 impl Facts {
+    /// Those of a file of which nothing is known but its language.
+    fn nothing(language: Language) -> Facts {
+        lower::lower(&parse::parse(language, "", b"").expect("no text is a program"), "")
+    }
+
     pub fn text(&self, sym: Sym) -> &str {
         self.names.get(sym.0 as usize)
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Asked, Basis, Counters, Memo, Snapshot, Work};
 use code::project::{Manifest, Said};
@@ -12,11 +12,11 @@ use code::query::whole::Shelf;
 use code::query::{Part, calls, dead, structure};
 use proptest::prelude::*;
 
-type Change = (Arc<str>, Option<Arc<code::facts::Facts>>);
+type Change = (Arc<str>, Option<Held>);
 
 fn file(path: &str, text: &str) -> Change {
     let language = Language::of_path(path).expect("a language");
-    (Arc::from(path), Some(Arc::new(extract(language, path, text.as_bytes()).expect("facts"))))
+    (Arc::from(path), Some(extract(language, path, text.as_bytes()).expect("facts").into()))
 }
 
 fn gone(path: &str) -> Change {
@@ -243,7 +243,7 @@ fn a_memo_comes_back_from_its_bytes_and_goes_on_where_it_was() {
         .snapshot()
         .files
         .each()
-        .map(|(_, entry)| (Arc::clone(&entry.path), Arc::clone(&entry.facts)))
+        .map(|(_, entry)| (Arc::clone(&entry.path), entry.facts.clone()))
         .collect();
     let mut again = Memo::unpack(&files, &packed).expect("its own bytes");
     assert_eq!(edges(&mut again), before);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::diagnostics::{Checker, Severity};
@@ -16,7 +16,7 @@ fn project(files: &[(&str, &str)]) -> Snapshot {
     let mut memo = Memo::default();
     let facts = files.iter().map(|(path, text)| {
         let language = Language::of_path(path).expect("a language");
-        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Arc::new))
+        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Held::from))
     });
     memo.update(facts.collect());
     memo.snapshot()
