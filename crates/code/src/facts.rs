@@ -10,9 +10,13 @@ pub(crate) mod pack;
 mod surface;
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use tree_sitter::Node;
 
 use crate::language::Language;
-use crate::parse;
+use crate::parse::{self, Parsed};
+use crate::quick::QuickMap;
 
 pub use held::Held;
 use names::Texts;
@@ -280,7 +284,33 @@ pub fn extract(language: Language, path: &str, bytes: &[u8]) -> Option<Facts> {
     let source: Cow<'_, str> = String::from_utf8_lossy(bytes);
     let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
     let parsed = parse::parse(language, path, source.as_bytes())?;
-    Some(lower::lower(&parsed, source))
+    Some(lower::lower(&parsed, source).0)
+}
+
+/// The facts of a parsed file with the node of each definition, for whoever reads on in the tree.
+pub(crate) fn located<'t>(parsed: &'t Parsed<'_>) -> (Facts, Vec<Option<Node<'t>>>) {
+    let (facts, spans) = lower::lower(parsed, &parsed.as_text());
+    let wanted: QuickMap<&Span, usize> = spans.iter().zip(0..).collect();
+    let mut nodes = vec![None; spans.len()];
+    for node in parsed.each_node() {
+        if let Some(place) = wanted.get(&Span::of(node)) {
+            nodes[*place].get_or_insert(node);
+        }
+    }
+    (facts, nodes)
+}
+
+/// Where the node of a definition is, and of which kind: others may begin and end where it does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Span {
+    bytes: Range<usize>,
+    kind: u16,
+}
+
+impl Span {
+    fn of(node: Node<'_>) -> Self {
+        Self { bytes: node.byte_range(), kind: node.kind_id() }
+    }
 }
 
 impl Facts {

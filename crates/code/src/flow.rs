@@ -16,6 +16,7 @@ mod words;
 use tree_sitter::Node;
 
 use crate::language::Language;
+use crate::near;
 use crate::parse::Parsed;
 use find::Found;
 use form::Body;
@@ -35,22 +36,24 @@ pub const MODULE: &str = "<module>";
 pub enum FlowError {
     #[error("control and data flow are not offered for {0}")]
     Unsupported(&'static str),
-    #[error("function {function} not found{}", near_words(near))]
+    #[error("no function called {function}{}", near::words(near))]
     NotFound { function: String, near: Vec<String> },
-    #[error("function {function} exists {} times: {}; name it with its class, or add its line as in {}:{}",
-        candidates.len(), candidate_words(candidates), candidates[0].name, candidates[0].line)]
-    Ambiguous { function: String, candidates: Vec<Candidate> },
+    #[error("say which {function} is meant: {}", candidates.join(", "))]
+    Ambiguous { function: String, candidates: Vec<String> },
+    #[error("{function} has no body here")]
+    NoBody { function: String },
     #[error("line {line} is outside of {function}, which is on lines {} to {}", lines.0, lines.1)]
     Outside { function: String, line: usize, lines: (usize, usize) },
     #[error("nothing runs at line {line} of {function}; the nearest lines are {}", number_words(near))]
     NoStatement { function: String, line: usize, near: Vec<usize> },
-    #[error("variable {var} is not in {function}{}", near_words(near))]
+    #[error("no variable {var} in {function}{}", near::words(near))]
     NoVariable { function: String, var: String, near: Vec<String> },
 }
 
-/// One of several functions with the name asked for.
+/// A function that can be asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
+    /// With all that it is defined in: `Class.method.inner`.
     pub name: String,
     pub line: usize,
 }
@@ -103,12 +106,12 @@ pub fn control_flow(file: &Parsed<'_>, function: &str) -> Result<ControlFlow, Fl
 /// The control flow of every function of a file, each with the line it starts on.
 pub fn control_flows(file: &Parsed<'_>) -> Result<Vec<(Candidate, ControlFlow)>, FlowError> {
     supported(file)?;
-    let found = find::functions(file);
+    let found = find::functions(file).into_iter().filter(|it| it.has_body);
     let flow = |it: &Found<'_>| {
         let lowered = Lowered::build(file, it.node, Unit::Function, it.name.clone(), (it.line, it.last_line));
         view::control_flow(&lowered.name, &lowered.body, &lowered.graph, lowered.notes)
     };
-    Ok(found.iter().map(|it| (candidate(it), flow(it))).collect())
+    Ok(found.map(|it| (candidate(&it), flow(&it))).collect())
 }
 
 /// Where the values of a function come from and go to.
@@ -143,7 +146,7 @@ pub fn slice(file: &Parsed<'_>, function: &str, criterion: &Criterion) -> Result
 
 /// The functions of a file that can be asked about, with the line each starts on.
 pub fn functions(file: &Parsed<'_>) -> Vec<Candidate> {
-    find::functions(file).iter().map(candidate).collect()
+    find::functions(file).iter().filter(|it| it.has_body).map(candidate).collect()
 }
 
 struct Lowered<'t> {
@@ -193,7 +196,7 @@ impl<'t> Lowered<'t> {
             Some(var) => {
                 if !(0..body.vars.len()).any(|known| slice::is_named(body, known, var)) {
                     let names = body.vars.iter().filter(|it| !it.hidden).map(|it| it.name.as_str());
-                    let near = find::near(names, var);
+                    let near = near::near(names, var);
                     return Err(FlowError::NoVariable { function: function(), var: var.clone(), near });
                 }
                 match criterion.direction {
@@ -224,14 +227,12 @@ fn choose<'a, 't>(
             Some((name, line)) => (name, Some(line)),
             None => (wanted, None),
         };
-    let mut matching: Vec<&Found<'t>> = all
-        .iter()
-        .filter(|it| {
-            find::answers_to(&it.name, name) && line.is_none_or(|line| (it.head..=it.line).contains(&line))
-        })
-        .collect();
-    let narrower: [&dyn Fn(&Found<'t>) -> bool; 3] = [
+    let is_meant =
+        |it: &&Found<'t>| it.answers_to(name) && line.is_none_or(|line| (it.head..=it.line).contains(&line));
+    let (mut matching, bodiless): (Vec<_>, Vec<_>) = all.iter().filter(is_meant).partition(|it| it.has_body);
+    let narrower: [&dyn Fn(&Found<'t>) -> bool; 4] = [
         &|it| inside.is_some_and(|line| (it.head..=it.last_line).contains(&line)),
+        &|it| it.path == name,
         &|it| it.name == name,
         &|it| !it.is_overload,
     ];
@@ -241,35 +242,35 @@ fn choose<'a, 't>(
             matching = fewer;
         }
     }
-    match matching.as_slice() {
-        [] => {
-            let near = find::near(all.iter().map(|it| it.name.as_str()), name);
+    match (matching.as_slice(), bodiless.first()) {
+        ([only], _) => Ok(only),
+        ([], Some(declared)) => Err(FlowError::NoBody { function: declared.name.clone() }),
+        ([], None) => {
+            let near = near::near(all.iter().map(|it| it.name.as_str()), name);
             Err(FlowError::NotFound { function: wanted.to_owned(), near })
         }
-        [only] => Ok(only),
-        several => Err(FlowError::Ambiguous {
-            function: wanted.to_owned(),
-            candidates: several.iter().map(|it| candidate(it)).collect(),
-        }),
+        (several, _) => {
+            Err(FlowError::Ambiguous { function: wanted.to_owned(), candidates: told_apart(several) })
+        }
     }
 }
 
+/// Each in words that mean it alone.
+fn told_apart(several: &[&Found<'_>]) -> Vec<String> {
+    let has_own = |it: &Found<'_>| several.iter().filter(|other| other.answers_to(&it.path)).count() == 1;
+    let words =
+        |it: &&Found<'_>| if has_own(it) { it.path.clone() } else { format!("{}:{}", it.name, it.line) };
+    several.iter().map(words).collect()
+}
+
 fn candidate(found: &Found<'_>) -> Candidate {
-    Candidate { name: found.name.clone(), line: found.line }
+    Candidate { name: found.path.clone(), line: found.line }
 }
 
 /// The last line before and the first line after that something runs on.
 fn around(body: &Body, line: usize) -> Vec<usize> {
     let lines = || body.steps.iter().map(|step| step.lines.0);
     lines().filter(|it| *it < line).max().into_iter().chain(lines().filter(|it| *it > line).min()).collect()
-}
-
-fn near_words(near: &[String]) -> String {
-    if near.is_empty() { String::new() } else { format!("; near names: {}", near.join(", ")) }
-}
-
-fn candidate_words(candidates: &[Candidate]) -> String {
-    candidates.iter().map(|it| format!("{} (line {})", it.name, it.line)).collect::<Vec<_>>().join(", ")
 }
 
 fn number_words(numbers: &[usize]) -> String {

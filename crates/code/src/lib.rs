@@ -7,6 +7,7 @@ pub mod flow;
 pub mod graph;
 pub mod language;
 pub mod memo;
+mod near;
 pub mod parse;
 pub mod project;
 pub mod query;

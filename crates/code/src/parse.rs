@@ -1,6 +1,7 @@
 //! Bytes to a syntax tree. Total: whatever the bytes are, there is a tree, with error nodes where the text makes no
 //! sense. Nothing here knows what a tree is read for.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 
@@ -79,8 +80,32 @@ impl<'s> Parsed<'s> {
         self.tree.root_node()
     }
 
+    /// All nodes in the order of the text, outer before inner.
+    pub(crate) fn each_node(&self) -> impl Iterator<Item = Node<'_>> {
+        let mut cursor = self.tree.walk();
+        let mut next = Some(cursor.node());
+        std::iter::from_fn(move || {
+            let node = next?;
+            let mut is_further = cursor.goto_first_child() || cursor.goto_next_sibling();
+            while !is_further && cursor.goto_parent() {
+                is_further = cursor.goto_next_sibling();
+            }
+            next = is_further.then(|| cursor.node());
+            Some(node)
+        })
+    }
+
+    /// The source as a text of the same length, so that places stay what they are: question marks for what is no UTF-8.
+    pub(crate) fn as_text(&self) -> Cow<'s, str> {
+        if let Ok(text) = std::str::from_utf8(self.source) {
+            return Cow::Borrowed(text);
+        }
+        let parts = self.source.utf8_chunks();
+        Cow::Owned(parts.map(|part| part.valid().to_owned() + &"?".repeat(part.invalid().len())).collect())
+    }
+
     /// The text of a node; what is no UTF-8 in it is replaced.
-    pub fn text(&self, node: Node<'_>) -> std::borrow::Cow<'s, str> {
+    pub fn text(&self, node: Node<'_>) -> Cow<'s, str> {
         String::from_utf8_lossy(&self.source[node.byte_range()])
     }
 }

@@ -80,12 +80,12 @@ impl Files {
                 mentions.went(old);
             }
             let is_same = match (&old, &facts) {
-                (Some(old), Some(new)) => Index::is_same(&old.facts, new),
+                (Some(old), Some(new)) => Index::is_same(&path, &old.facts, new),
                 _ => false,
             };
             let mut index = next.index.get_mut().map(Arc::make_mut).filter(|_| !is_same);
             if let (Some(index), Some(old)) = (&mut index, &old) {
-                index.remove(id, &old.facts);
+                index.remove(id, &path, &old.facts);
             }
             let package = |facts: &Facts| facts.package.map(|sym| facts.text(sym).to_owned());
             let stays = old.as_ref().is_some_and(|old| {
@@ -96,7 +96,7 @@ impl Files {
             moved |= !stays;
             if let Some(facts) = facts {
                 if let Some(index) = index {
-                    index.add(id, &facts);
+                    index.add(id, &path, &facts);
                 }
                 let entry = Entry { path, facts };
                 if let Some(mentions) = mentions {
@@ -192,7 +192,7 @@ impl Files {
     pub(crate) fn index(&self) -> &Index {
         self.index.get_or_init(|| {
             let mut index = Index::default();
-            self.each().for_each(|(id, entry)| index.add(id, &entry.facts));
+            self.each().for_each(|(id, entry)| index.add(id, &entry.path, &entry.facts));
             Arc::new(index)
         })
     }

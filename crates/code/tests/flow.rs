@@ -12,6 +12,8 @@ mod dynamic;
 mod golden;
 #[path = "flow/hostile.rs"]
 mod hostile;
+#[path = "flow/names.rs"]
+mod names;
 #[path = "flow/reachable.rs"]
 mod reachable;
 #[path = "flow/workspace.rs"]

@@ -84,7 +84,20 @@ fn a_name_that_several_have_is_not_guessed() {
 fn a_name_that_nobody_has_gets_near_ones() {
     let missing = impact::impact(&shop(), "totl", 1, &Part::default()).expect_err("none");
     assert_eq!(missing.near, ["Cart.total"]);
-    assert_eq!(missing.message(), "no function called totl; near are Cart.total");
+    assert_eq!(missing.message(), "no function called totl; near is Cart.total");
+}
+
+#[test]
+fn a_file_that_is_named_is_not_one_that_only_ends_like_it() {
+    let source = "def save():\n    pass\n";
+    let snapshot = project(&[("a.py", source), ("sub/a.py", source)]);
+    let file = |name: &str| impact::impact(&snapshot, name, 1, &Part::default()).map(|answer| answer.file);
+    let missing = file("save").expect_err("two");
+    assert_eq!(missing.message(), "say which save is meant: a.py:save, sub/a.py:save");
+    assert_eq!(
+        missing.candidates.iter().map(|one| file(one)).collect::<Vec<_>>(),
+        [Ok("a.py".to_owned()), Ok("sub/a.py".to_owned())]
+    );
 }
 
 #[test]

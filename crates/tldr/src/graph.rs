@@ -26,9 +26,8 @@ pub(crate) fn edges(answer: &Map<String, Value>) -> Vec<Edge> {
     answer.get("edges").and_then(|edges| Vec::deserialize(edges).ok()).unwrap_or_default()
 }
 
-/// An answer to `calls`, `impact` or `arch` as a picture: one line for each pair, dashed where no call is certain. Nothing
-/// for other answers.
-pub(crate) fn dot(answer: &Map<String, Value>) -> Option<String> {
+/// An answer to `calls`, `impact` or `arch` as a picture: one line for each pair, dashed where no call is certain.
+pub(crate) fn dot(answer: &Map<String, Value>) -> String {
     let mut lines = Lines::default();
     if answer.contains_key("edges") {
         for edge in edges(answer) {
@@ -39,13 +38,13 @@ pub(crate) fn dot(answer: &Map<String, Value>) -> Option<String> {
     } else if let Some(callers) = answer.get("callers").and_then(Value::as_array) {
         lines.callers(&node(&Value::Object(answer.clone())), callers);
     } else {
-        for directory in answer.get("directories")?.as_array()? {
+        for directory in answer.get("directories").and_then(Value::as_array).into_iter().flatten() {
             for other in directory["depends_on"].as_array().into_iter().flatten().filter_map(Value::as_str) {
                 lines.add(directory["directory"].as_str().unwrap_or_default(), other, true);
             }
         }
     }
-    Some(lines.to_text())
+    lines.to_text()
 }
 
 /// What is drawn: pairs, and whether one of their calls is certain.
@@ -174,7 +173,7 @@ mod tests {
             "from_file": edge.from_file, "from_func": edge.from_func, "to_file": edge.to_file,
             "to_func": edge.to_func, "confidence": edge.confidence,
         }))});
-        let drawn = dot(answer.as_object().unwrap()).unwrap();
+        let drawn = dot(answer.as_object().unwrap());
         let lines: Vec<String> =
             drawn.lines().filter(|line| line.contains("->")).map(str::to_owned).collect();
         assert_eq!(

@@ -55,10 +55,10 @@ fn what_cannot_be_answered_says_why() {
         (&["imports", "missing.py"], 1, "error: cannot read `missing.py`: No such file or directory"),
         (&["structure", "/"], 1, "error: `/` is not in the project"),
         (&["calls", "--lang", "cobol"], 1, "error: no language called cobol is known"),
-        (&["impact", "f"], 1, "error: several definitions are called f: a.py:f, d/b.py:f"),
-        (&["impact", "gg"], 1, "error: no function called gg; near are g"),
+        (&["impact", "f"], 1, "error: say which f is meant: a.py:f, d/b.py:f"),
+        (&["impact", "gg"], 1, "error: no function called gg; near is g"),
         (&["context", ""], 1, "error: no function called "),
-        (&["cfg", "a.py", "h"], 1, "error: function h not found"),
+        (&["cfg", "a.py", "h"], 1, "error: no function called h"),
         (&["slice", "a.py", "f", "40"], 1, "error: line 40 is outside of f, which is on lines 1 to 2"),
         (&["slice", "a.py", "f", "x"], 2, "error: "),
         (&["search", "("], 1, "error: "),
@@ -70,6 +70,43 @@ fn what_cannot_be_answered_says_why() {
         let (exit, told) = rig.told(args);
         assert_eq!(exit, *code, "{args:?}: {told}");
         assert!(told.starts_with(words), "{args:?}: {told}");
+    }
+}
+
+#[test]
+fn a_command_that_was_not_understood_says_what_was_meant() {
+    let rig = Rig::new(TWO);
+    let cases: &[(&[&str], &str)] = &[
+        (
+            &["impackt"],
+            "error: unrecognized subcommand 'impackt'\nhint: did you mean `impact`? `tldr --help` lists what there is\n",
+        ),
+        (&["daemon"], "error: `tldr daemon` needs a subcommand\nhint: `tldr daemon --help`\n"),
+        (
+            &["impact"],
+            "error: the following required arguments were not provided: <FUNCTION>\nhint: `tldr impact --help`\n",
+        ),
+        (
+            &["tree", "--format", "dot"],
+            "error: invalid value 'dot' for '--format <FORMAT>' [possible values: json, text]\nhint: `tldr --help`\n",
+        ),
+    ];
+    for (args, words) in cases {
+        let output = rig.tldr(args);
+        assert_eq!(
+            (output.code, output.stdout.as_str(), output.stderr.as_str()),
+            (2, "", *words),
+            "{args:?}"
+        );
+    }
+}
+
+#[test]
+fn whoever_types_the_name_alone_is_told_where_to_go() {
+    let output = Rig::new(TWO).tldr(&[]);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
+    for words in ["no daemon was asked anything yet", "answers are made on the spot", "tldr --help"] {
+        assert!(output.stdout.contains(words), "{}", output.stdout);
     }
 }
 

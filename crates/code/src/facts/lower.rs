@@ -17,17 +17,18 @@ mod uses;
 use tree_sitter::Node;
 
 use super::names::Names;
-use super::{Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Import, Site, SiteKind, Sym};
+use super::{Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Import, Site, SiteKind, Span, Sym};
 use crate::language::{Kinds, Language, Role, Shape, Table};
 use crate::parse::{self, Parsed};
 use crate::quick::{QuickMap, QuickSet};
 
-/// All of a file's facts.
-pub(super) fn lower(parsed: &Parsed<'_>, source: &str) -> Facts {
+/// All of a file's facts, and the place of each definition.
+pub(super) fn lower(parsed: &Parsed<'_>, source: &str) -> (Facts, Vec<Span>) {
     let mut lower = Lower::new(parsed, source);
     lower.open_file(parsed.root());
     lower.walk(parsed.root());
-    lower.finish()
+    let spans = std::mem::take(&mut lower.spans);
+    (lower.finish(), spans)
 }
 
 /// The facts in the making.
@@ -38,6 +39,7 @@ pub(super) struct Lower<'a> {
     pub(super) source: &'a str,
     pub(super) names: Names,
     pub(super) defs: Vec<Def>,
+    pub(super) spans: Vec<Span>,
     pub(super) exprs: Vec<Expr>,
     pub(super) bindings: Vec<Binding>,
     pub(super) imports: Vec<Import>,
@@ -92,6 +94,7 @@ impl<'a> Lower<'a> {
             source,
             names: Names::default(),
             defs: Vec::new(),
+            spans: Vec::new(),
             exprs: vec![Expr::Unknown],
             bindings: Vec::new(),
             imports: Vec::new(),

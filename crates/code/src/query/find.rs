@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Part;
 use crate::facts::DefKind;
 use crate::memo::Snapshot;
-use crate::project::Place;
+use crate::project::{Entry, Place};
 
 /// Why a name leads to no single definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,12 +27,9 @@ impl Missing {
             let more = self.candidates.len().saturating_sub(TOLD);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             let told = &self.candidates[..self.candidates.len().min(TOLD)];
-            return format!("several definitions are called {}: {}{more}", self.name, told.join(", "));
+            return format!("say which {} is meant: {}{more}", self.name, told.join(", "));
         }
-        match self.near.as_slice() {
-            [] => format!("no function called {}", self.name),
-            near => format!("no function called {}; near are {}", self.name, near.join(", ")),
-        }
+        format!("no function called {}{}", self.name, crate::near::words(&self.near))
     }
 }
 
@@ -43,11 +40,13 @@ pub fn find(snapshot: &Snapshot, name: &str, part: &Part) -> Result<Vec<Place>, 
         Some((file, bare)) if !file.ends_with(':') && !bare.is_empty() => (Some(file), bare),
         _ => (None, name),
     };
+    let is_whole = file.is_some_and(|file| snapshot.files.each().any(|(_, entry)| *entry.path == *file));
     let mut exact = Vec::new();
     let mut loose = Vec::new();
     for (id, entry) in snapshot.files.each() {
-        let here = file.is_none_or(|file| *entry.path == *file || entry.path.ends_with(&format!("/{file}")));
-        if !here {
+        let is_here =
+            |file: &str| *entry.path == *file || !is_whole && entry.path.ends_with(&format!("/{file}"));
+        if !file.is_none_or(is_here) {
             continue;
         }
         for (def, one) in entry.facts.each_def() {
@@ -88,29 +87,11 @@ pub(crate) fn label(snapshot: &Snapshot, place: Place) -> String {
 
 /// Names that somebody may have meant.
 fn near(snapshot: &Snapshot, typed: &str) -> Vec<String> {
-    let mut names = Vec::new();
-    for (_, entry) in snapshot.files.each() {
-        for (def, one) in entry.facts.each_def() {
-            if one.kind.runs() {
-                names.push(entry.facts.qualified(def).into_owned());
-            }
-        }
-    }
-    names.sort_unstable();
-    names.dedup();
-    let lower = typed.to_lowercase();
-    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let mut found: Vec<String> =
-        kit::text::nearest(typed, names.iter().map(String::as_str)).map(str::to_owned).into_iter().collect();
-    let by_last: Vec<String> = names.iter().map(|name| last(name)).collect();
-    if let Some(close) = kit::text::nearest(&last(typed), by_last.iter().map(String::as_str)) {
-        found.extend(names.iter().filter(|name| last(name) == close).take(2).cloned());
-    }
-    found.extend(
-        names.iter().filter(|name| lower.len() > 2 && name.to_lowercase().contains(&lower)).take(4).cloned(),
-    );
-    let mut seen = std::collections::HashSet::new();
-    found.retain(|name| seen.insert(name.clone()));
-    found.truncate(5);
-    found
+    let each = |(_, entry): (_, &'_ Entry)| -> Vec<String> {
+        let facts = &entry.facts;
+        let running = facts.each_def().filter(|(_, one)| one.kind.runs());
+        running.map(|(def, _)| facts.qualified(def).into_owned()).collect()
+    };
+    let names: Vec<String> = snapshot.files.each().flat_map(each).collect();
+    crate::near::near(names.iter().map(String::as_str), typed)
 }

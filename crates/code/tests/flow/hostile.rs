@@ -16,9 +16,9 @@ fn at(line: usize) -> Criterion {
 fn an_unknown_function_is_an_error_with_near_names() {
     let file = python("def compute_total():\n    pass\n\nclass Store:\n    def save(self):\n        pass\n");
     let error = control_flow(&file, "compute_totals").unwrap_err();
-    assert_eq!(error.to_string(), "function compute_totals not found; near names: compute_total");
+    assert_eq!(error.to_string(), "no function called compute_totals; near is compute_total");
     let error = data_flow(&file, "Store.sve").unwrap_err();
-    assert_eq!(error.to_string(), "function Store.sve not found; near names: Store.save");
+    assert_eq!(error.to_string(), "no function called Store.sve; near is Store.save");
     assert!(matches!(control_flow(&file, "").unwrap_err(), FlowError::NotFound { .. }));
 }
 
@@ -28,8 +28,7 @@ fn a_function_that_exists_several_times_is_asked_back() {
     let file = python(source);
     assert_eq!(
         control_flow(&file, "go").unwrap_err().to_string(),
-        "function go exists 3 times: A.go (line 2), B.go (line 6), B.go (line 9); \
-         name it with its class, or add its line as in A.go:2"
+        "say which go is meant: A.go, B.go:6, B.go:9"
     );
     assert_eq!(control_flow(&file, "A.go").unwrap().function, "A.go");
     assert!(matches!(control_flow(&file, "B.go").unwrap_err(), FlowError::Ambiguous { .. }));
@@ -68,7 +67,7 @@ fn a_variable_narrows_a_slice_both_ways() {
     assert_eq!(lines(3, Direction::Forward, "y"), [3, 4, 6]);
     let criterion = Criterion { var: Some("xx".to_owned()), ..at(4) };
     let error = slice(&file, "f", &criterion).unwrap_err();
-    assert_eq!(error.to_string(), "variable xx is not in f; near names: x");
+    assert_eq!(error.to_string(), "no variable xx in f; near is x");
 }
 
 #[test]

@@ -15,7 +15,9 @@ pub(crate) enum Ask {
     Structure(OnPath),
     /// Lines that match a regular expression
     Search {
+        /// The expression, such as `fn \w+_test`
         pattern: String,
+        /// Only what is below it
         path: Option<PathBuf>,
         /// At most so many
         #[arg(long, value_name = "N")]
@@ -27,6 +29,8 @@ pub(crate) enum Ask {
     Extract(OnFile),
     /// A function with what it calls, as far as a model needs it
     Context {
+        /// `name`, `Class.method`, or either after `file:`
+        #[arg(value_name = "FUNCTION")]
         entry: String,
         /// How many calls away
         #[arg(long, value_name = "N")]
@@ -40,8 +44,11 @@ pub(crate) enum Ask {
     Dfg(InFile),
     /// The lines of a function that matter for one of them
     Slice {
+        /// The file that it is in
         file: PathBuf,
+        /// `name`, `Class.method`, or `name:LINE` where several have the name; `<module>` for what is in no function
         function: String,
+        /// The line that is asked about
         line: usize,
         /// What it depends on, or what depends on it
         #[arg(long, value_enum, default_value_t)]
@@ -56,7 +63,9 @@ pub(crate) enum Ask {
     Calls(OnPath),
     /// Who calls a function, and who calls those
     Impact {
+        /// `name`, `Class.method`, or either after `file:`
         function: String,
+        /// Only callers below it
         path: Option<PathBuf>,
         /// How many calls away
         #[arg(long, value_name = "N")]
@@ -66,6 +75,7 @@ pub(crate) enum Ask {
     },
     /// Functions that nothing refers to
     Dead {
+        /// Only what is below it
         path: Option<PathBuf>,
         /// Also an entry point; may be repeated
         #[arg(long, value_name = "NAME")]
@@ -79,7 +89,9 @@ pub(crate) enum Ask {
     Imports(OnFile),
     /// Who imports a module
     Importers {
+        /// Its file, or its name as an import says it: `pkg.mod`, `./mod`, `crate::mod`
         module: String,
+        /// Only importers below it
         path: Option<PathBuf>,
         #[command(flatten)]
         how: How,
@@ -88,6 +100,7 @@ pub(crate) enum Ask {
     Diagnostics(OnFile),
     /// The functions and tests that a change reaches
     ChangeImpact {
+        /// Files that changed; without any, what git says
         files: Vec<PathBuf>,
         /// What git says has changed
         #[arg(long)]
@@ -97,6 +110,7 @@ pub(crate) enum Ask {
     },
     /// Functions that fit words, best first
     Semantic {
+        /// What it is about, such as `parse a date`
         query: String,
         /// At most so many
         #[arg(long, default_value_t = 10, value_name = "N")]
@@ -138,6 +152,7 @@ pub(crate) struct OnPath {
 
 #[derive(Debug, Args)]
 pub(crate) struct OnFile {
+    /// The file
     file: PathBuf,
     #[command(flatten)]
     how: How,
@@ -145,7 +160,9 @@ pub(crate) struct OnFile {
 
 #[derive(Debug, Args)]
 pub(crate) struct InFile {
+    /// The file that it is in
     file: PathBuf,
+    /// `name`, `Class.method`, or `name:LINE` where several have the name; `<module>` for what is in no function
     function: String,
     #[command(flatten)]
     how: How,

@@ -34,11 +34,7 @@ pub(super) fn run(invocation: &mut Invocation, ask: &Ask) -> Result<Exit, Failur
     match serde_json::from_str(&line) {
         Ok(DaemonResponse::Error(refusal)) => Err(Failure::new(refusal.message)),
         Ok(DaemonResponse::Answer(answer)) if how.place.format.format == Format::Dot => {
-            let picture = graph::dot(&answer.data).ok_or_else(|| {
-                Failure::usage("only `calls`, `impact` and `arch` can be drawn")
-                    .hint("`tldr calls --format dot`")
-            })?;
-            invocation.print(&picture).map(|()| Exit::Done)
+            invocation.print(&graph::dot(&answer.data)).map(|()| Exit::Done)
         }
         Ok(DaemonResponse::Answer(answer)) => {
             let text = answer.data.get("text").and_then(Value::as_str).unwrap_or(&line);

@@ -8,7 +8,7 @@ use wire::tldr::Refusal;
 
 use super::answers::Flow;
 use super::telling::{Telling, Told};
-use super::{Engine, Unable, View, refuse};
+use super::{Engine, Unable, View, refuse, refuse_with};
 
 impl Engine {
     pub(super) fn flow(
@@ -39,9 +39,13 @@ impl Engine {
 }
 
 fn said(error: &flow::FlowError) -> Box<Refusal> {
-    let mut refusal = refuse(error.to_string());
-    if let flow::FlowError::NotFound { near, .. } = error {
-        refusal.data.insert("near".to_owned(), json!(near));
+    match error {
+        flow::FlowError::NotFound { near, .. } | flow::FlowError::NoVariable { near, .. } => {
+            refuse_with(error.to_string(), "near", json!(near))
+        }
+        flow::FlowError::Ambiguous { candidates, .. } => {
+            refuse_with(error.to_string(), "candidates", json!(candidates))
+        }
+        _ => refuse(error.to_string()),
     }
-    refusal
 }

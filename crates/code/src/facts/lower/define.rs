@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Lower, Visit};
-use crate::facts::{Binding, Bound, Def, DefId, DefKind, ExprId, Flags, ImportForm, Sym};
+use crate::facts::{Binding, Bound, Def, DefId, DefKind, ExprId, Flags, ImportForm, Span, Sym};
 use crate::language::{Language, Role, Shape, named};
 use crate::parse::{last_line, line};
 
@@ -275,6 +275,7 @@ impl Lower<'_> {
             self.inner_decorators(node);
             (decorators, decorator_texts) = std::mem::take(&mut self.decorators).into_iter().unzip();
         }
+        self.spans.push(Span::of(node));
         self.defs.push(Def {
             name,
             kind,
