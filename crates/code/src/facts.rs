@@ -316,7 +316,7 @@ impl Span {
 impl Facts {
     /// Those of a file of which nothing is known but its language.
     fn nothing(language: Language) -> Facts {
-        lower::lower(&parse::parse(language, "", b"").expect("no text is a program"), "")
+        extract(language, "", b"").expect("no text is a program")
     }
 
     pub fn text(&self, sym: Sym) -> &str {

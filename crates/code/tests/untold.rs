@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::{Part, calls};
@@ -13,7 +13,7 @@ use code::query::{Part, calls};
 fn snapshot(project: &str) -> Snapshot {
     let mut memo = Memo::default();
     let files = project.split("\n# ").filter_map(|file| file.split_once('\n')).map(|(path, text)| {
-        (Arc::from(path), extract(Language::Python, path, text.as_bytes()).map(Arc::new))
+        (Arc::from(path), extract(Language::Python, path, text.as_bytes()).map(Held::from))
     });
     memo.update(files.collect());
     memo.snapshot()
