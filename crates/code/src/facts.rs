@@ -180,6 +180,17 @@ pub(crate) enum Expr {
     Text,
     /// A module loaded by an expression.
     Import(u32),
+    /// The type of a function: of its parameters, and of what it gives.
+    Takes(ExprId, ExprId),
+    /// A parameter of a function without a name that is given to a call of this: which argument, and which parameter.
+    Passed(ExprId, Spot),
+}
+
+/// Where a parameter is: the place of the function among the arguments of a call, and its own among the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Spot {
+    pub(crate) argument: u32,
+    pub(crate) parameter: u32,
 }
 
 /// What a name stands for in a scope.

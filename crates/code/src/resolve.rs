@@ -7,6 +7,7 @@ mod leads;
 mod lookup;
 mod member;
 mod modules;
+mod passed;
 mod reach;
 mod read;
 mod shaped;

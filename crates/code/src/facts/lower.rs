@@ -12,6 +12,7 @@ mod flags;
 mod hooks;
 mod naming;
 mod params;
+mod rust;
 mod uses;
 
 use tree_sitter::Node;
@@ -55,8 +56,16 @@ pub(super) struct Lower<'a> {
     pub(super) taken: QuickSet<usize>,
     /// Nodes that a statement deletes.
     pub(super) deleted: QuickSet<usize>,
+    /// Functions without a name that are given to a call: what is called, and the how manieth argument they are.
+    pub(super) passed: QuickMap<usize, (ExprId, u32)>,
+    /// The same for the one whose parameters are being read.
+    pub(super) given: Option<(ExprId, u32)>,
     /// Functions and objects without a name of their own that were given one.
     pub(super) named: QuickMap<usize, Naming>,
+    /// Functions in an object that nobody named: no name leads to them.
+    pub(super) apart: QuickSet<usize>,
+    /// Objects that the file gives as a whole.
+    pub(super) given_away: QuickSet<usize>,
     /// Decorators that wait for what they decorate.
     pub(super) decorators: Vec<(ExprId, Sym)>,
     /// The comment lines just above.
@@ -106,7 +115,11 @@ impl<'a> Lower<'a> {
             lowered: QuickMap::default(),
             taken: QuickSet::default(),
             deleted: QuickSet::default(),
+            passed: QuickMap::default(),
+            given: None,
             named: QuickMap::default(),
+            apart: QuickSet::default(),
+            given_away: QuickSet::default(),
             decorators: Vec::new(),
             comment: None,
             declared: None,
@@ -183,7 +196,8 @@ impl<'a> Lower<'a> {
             Role::Export => return self.export(node),
             Role::Special => return hooks::special(self, node),
             Role::Opaque => return Visit::Past,
-            Role::Collection
+            Role::Signature
+            | Role::Collection
             | Role::Either
             | Role::Through
             | Role::Cast

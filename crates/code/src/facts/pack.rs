@@ -3,12 +3,12 @@
 
 use super::{
     Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Import, ImportForm, Param, Site,
-    SiteKind, Sym,
+    SiteKind, Spot, Sym,
 };
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf07";
+pub const FORMAT: [u8; 4] = *b"cf08";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -54,8 +54,11 @@ impl Facts {
                 | Expr::Instance(of)
                 | Expr::Element(of)
                 | Expr::Enter(of)
-                | Expr::Nth(of, _) => earlier(of),
-                Expr::Index(a, b) | Expr::Items(a, b) | Expr::Either(a, b) => earlier(a) && earlier(b),
+                | Expr::Nth(of, _)
+                | Expr::Passed(of, _) => earlier(of),
+                Expr::Index(a, b) | Expr::Items(a, b) | Expr::Either(a, b) | Expr::Takes(a, b) => {
+                    earlier(a) && earlier(b)
+                }
                 Expr::Import(place) => (*place as usize) < self.imports.len(),
                 Expr::Unknown | Expr::This | Expr::Super | Expr::Text => true,
             }
@@ -289,8 +292,10 @@ choice!(DefKind {
 choice!(ImportForm { 0 => Module, 1 => Name, 2 => All, 3 => Reexport, 4 => ReexportAll });
 choice!(SiteKind { 0 => Call, 1 => New, 2 => Read, 3 => Decorator, 4 => Enter, 5 => Iterate, 6 => Subscript, 7 => Write, 8 => AsyncEnter, 9 => AsyncIterate, 10 => Put, 11 => Remove, 12 => Advance, 13 => Measure, 14 => Tell, 15 => Show, 16 => Contain, 17 => Test, 18 => Equal });
 choice!(Bound { 0 => Def(id), 1 => Import(place), 2 => Value(id), 3 => Typed(id), 4 => Param(place), 5 => Global });
+record!(Spot { argument, parameter });
 choice!(Expr {
     0 => Unknown, 1 => Name(name), 2 => Member(of, name), 3 => Call(of), 4 => Instance(of), 5 => Index(of, with),
     6 => Element(of), 7 => Enter(of), 8 => Items(first, rest), 9 => Either(one, other), 10 => This, 11 => Super,
-    12 => Text, 13 => Import(place), 14 => Nth(of, place), 15 => Begun(of, name),
+    12 => Text, 13 => Import(place), 14 => Nth(of, place), 15 => Begun(of, name), 16 => Takes(params, result),
+    17 => Passed(of, spot),
 });

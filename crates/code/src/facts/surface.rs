@@ -175,11 +175,15 @@ fn hash_expr(facts: &Facts, expr: Expr, earlier: &[u64]) -> u64 {
         Expr::Call(of) | Expr::Instance(of) | Expr::Element(of) | Expr::Enter(of) => {
             known(of).hash(&mut hash);
         }
-        Expr::Index(one, other) | Expr::Items(one, other) | Expr::Either(one, other) => {
+        Expr::Index(one, other)
+        | Expr::Items(one, other)
+        | Expr::Either(one, other)
+        | Expr::Takes(one, other) => {
             (known(one), known(other)).hash(&mut hash);
         }
         Expr::Import(place) => hash_import(facts, &facts.imports[place as usize], &mut hash),
         Expr::Nth(of, place) => (known(of), place).hash(&mut hash),
+        Expr::Passed(of, spot) => (known(of), spot).hash(&mut hash),
         Expr::Unknown | Expr::This | Expr::Super | Expr::Text => {}
     }
     hash.finish()
