@@ -2,13 +2,13 @@
 //! are no facts give nothing.
 
 use super::{
-    Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Import, ImportForm, Param, Site,
-    SiteKind, Spot, Sym,
+    Argument, Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Given, How, Import,
+    ImportForm, Param, Run, Site, SiteKind, Spot, Sym,
 };
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf08";
+pub const FORMAT: [u8; 4] = *b"cf10";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -30,6 +30,20 @@ impl Facts {
         let sym = |sym: &Sym| (sym.0 as usize) < names;
         let def = |id: DefId| (id.0 as usize) < defs;
         let expr = |id: &ExprId| (id.0 as usize) < exprs;
+        let sound_spot = |spot: &Argument| match spot {
+            Argument::At(_) => true,
+            Argument::Named(name) => sym(name),
+        };
+        let sound_run = |one: &Run| {
+            let how = match &one.how {
+                How::Called => true,
+                How::Asked(name) => sym(name),
+                How::Passed(callee, spot) => expr(callee) && sound_spot(spot),
+            };
+            how && def(one.by)
+        };
+        let sound_given =
+            |one: &Given| expr(&one.callee) && expr(&one.value) && def(one.scope) && sound_spot(&one.spot);
         let sound_def = |(place, one): (usize, &Def)| {
             let texts = [
                 Some(&one.name),
@@ -43,6 +57,7 @@ impl Facts {
                 && texts.into_iter().flatten().chain(&one.base_texts).chain(&one.decorator_texts).all(sym)
                 && one.params.iter().all(|param| sym(&param.name) && sym(&param.text))
                 && one.result.iter().chain(&one.returns).chain(&one.bases).chain(&one.decorators).all(expr)
+                && one.runs.iter().all(sound_run)
         };
         let sound_expr = |(place, one): (usize, &Expr)| {
             // An expression is made of earlier ones, so that following it ends.
@@ -82,6 +97,7 @@ impl Facts {
             && self.bindings.iter().all(sound_binding)
             && self.imports.iter().all(sound_import)
             && self.sites.iter().all(|site| def(site.scope) && expr(&site.expr))
+            && self.given.iter().all(sound_given)
             && self.mentions.iter().chain(self.exports.iter().flatten()).chain(&self.package).all(sym)
     }
 }
@@ -282,9 +298,27 @@ record!(Def {
     decorators,
     decorator_texts,
     wraps,
+    runs,
     flags,
 });
-record!(Facts { language, lines, package, names, defs, exprs, bindings, imports, sites, mentions, exports });
+record!(Run { param, by, line, how });
+record!(Given { callee, scope, spot, value });
+record!(Facts {
+    language,
+    lines,
+    package,
+    names,
+    defs,
+    exprs,
+    bindings,
+    imports,
+    sites,
+    given,
+    mentions,
+    exports
+});
+choice!(How { 0 => Called, 1 => Asked(name), 2 => Passed(callee, spot) });
+choice!(Argument { 0 => At(place), 1 => Named(name) });
 choice!(DefKind {
     0 => File, 1 => Function, 2 => Method, 3 => Property, 4 => Class, 5 => Extension, 6 => Namespace, 7 => Object,
     8 => Lambda,
