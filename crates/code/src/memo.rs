@@ -15,6 +15,7 @@ use crate::facts::Facts;
 use crate::graph::Graph;
 use crate::project::{Changes, FileId, Files, Said};
 use crate::resolve::{self, Reads, Resolution};
+pub use kept::{Asleep, Awake};
 pub use work::{Work, Worked};
 
 /// What the memo did since it was made.
@@ -56,6 +57,8 @@ pub struct Memo {
     /// The count with which it began, after whatever it has forgotten.
     born: u64,
     dirty: bool,
+    /// What an earlier process found out, until it is needed.
+    asleep: Option<Asleep>,
 }
 
 /// What a file's uses mean, and with which facts that was found out.
@@ -90,9 +93,12 @@ impl Cell {
     }
 }
 
+/// An answer in pieces, which it may share with others: one of megabytes is made of those of its files.
+pub type Text = Arc<[Arc<str>]>;
+
 /// An answer and what it was true for.
 struct Kept {
-    text: Arc<str>,
+    text: Text,
     stamp: Stamp,
 }
 
@@ -121,7 +127,7 @@ pub enum Basis<'a> {
 
 /// What the memo says to a question.
 pub enum Asked {
-    Kept(Arc<str>),
+    Kept(Text),
     /// It has to be made, and before it perhaps what it stands on, which both can be done without holding the memo. It is
     /// to be given to [`Memo::keep`].
     Make(Ticket),
@@ -169,6 +175,7 @@ impl Memo {
         if real.is_empty() {
             return;
         }
+        self.wake();
         self.facts_revision += 1;
         self.dirty = true;
         let paths: Vec<Arc<str>> = real.iter().map(|(path, _)| Arc::clone(path)).collect();
@@ -189,6 +196,7 @@ impl Memo {
     /// does makes every cell stale.
     pub fn update_manifests(&mut self, changes: Vec<Said>) {
         if let Some(files) = self.files.with_manifests(changes) {
+            self.wake();
             self.files = Arc::new(files);
             self.facts_revision += 1;
             self.manifests_revision = self.facts_revision;
@@ -218,13 +226,13 @@ impl Memo {
         compute: impl FnOnce(&Snapshot) -> String,
     ) -> Arc<str> {
         match self.ask(key, basis) {
-            Asked::Kept(text) => text,
+            Asked::Kept(text) => Arc::clone(&text[0]),
             Asked::Make(mut ticket) => {
                 if let Some(worked) = ticket.worked(Work::done) {
                     self.take(worked);
                 }
                 let text: Arc<str> = compute(&ticket.snapshot).into();
-                self.keep(ticket, Arc::clone(&text));
+                self.keep(ticket, [Arc::clone(&text)].into());
                 text
             }
         }
@@ -278,18 +286,19 @@ impl Memo {
         self.facts_revision == 0
     }
 
-    pub fn keep(&mut self, ticket: Ticket, text: Arc<str>) {
+    pub fn keep(&mut self, ticket: Ticket, text: Text) {
         // Everything was forgotten meanwhile, and counting began anew.
         if ticket.revision < self.born {
             return;
         }
-        self.answer_bytes += text.len();
+        let bytes = size(&text);
+        self.answer_bytes += bytes;
         if self.answers.len() >= ANSWERS || self.answer_bytes > ANSWER_BYTES {
             self.answers.clear();
-            self.answer_bytes = text.len();
+            self.answer_bytes = bytes;
         }
         let old = self.answers.insert(ticket.key, Kept { text, stamp: ticket.stamp });
-        self.answer_bytes -= old.map_or(0, |old| old.text.len());
+        self.answer_bytes -= old.map_or(0, |old| size(&old.text));
     }
 
     pub fn counters(&self) -> Counters {
@@ -347,4 +356,8 @@ impl Memo {
         }
         self.log.push_back(format!("{event} {what}"));
     }
+}
+
+fn size(text: &Text) -> usize {
+    text.iter().map(|piece| piece.len()).sum()
 }

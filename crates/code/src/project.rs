@@ -5,11 +5,12 @@ mod aliases;
 mod changes;
 mod index;
 mod manifest;
+mod mentions;
 mod modules;
 mod path;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::facts::{DefId, Facts};
 use crate::language::Language;
@@ -19,6 +20,7 @@ pub(crate) use changes::{Changes, Lookup};
 pub(crate) use index::{Family, Index, NameKey};
 pub(crate) use manifest::{Kind, Scripts};
 pub use manifest::{Manifest, Said};
+pub(crate) use mentions::{Mentions, used};
 pub(crate) use modules::{Modules, Target, declared_package, is_rust_module, python_name};
 pub(crate) use path::split;
 
@@ -52,12 +54,17 @@ pub struct Files {
     entries: Vec<Option<Entry>>,
     /// By path, for those that are there.
     order: Vec<FileId>,
-    modules: Arc<Modules>,
-    index: Arc<Index>,
+    /// Found out when somebody asks who uses whom; the index is from then on kept up to date.
+    modules: OnceLock<Arc<Modules>>,
+    index: OnceLock<Arc<Index>>,
     /// Build files by path.
     manifests: Arc<BTreeMap<Arc<str>, Arc<Manifest>>>,
     /// Every path that ever was, with its number.
     paths: HashMap<Arc<str>, FileId>,
+    /// Counted when somebody asks, and from then on kept up to date.
+    mentions: OnceLock<Arc<Mentions>>,
+    /// The same in all states that came of one another, and so have the same numbers for the same paths.
+    life: Arc<()>,
 }
 
 impl Files {
@@ -65,16 +72,20 @@ impl Files {
     pub fn with(&self, changes: Vec<(Arc<str>, Option<Arc<Facts>>)>) -> Self {
         let mut next = self.clone();
         let mut moved = false;
-        let mut index = Index::clone(&self.index);
         for (path, facts) in changes {
             let id = next.number(&path);
             let old = next.entries[id.0 as usize].take();
+            let mut mentions = next.mentions.get_mut().map(Arc::make_mut);
+            if let (Some(mentions), Some(old)) = (&mut mentions, &old) {
+                mentions.went(old);
+            }
             let is_same = match (&old, &facts) {
-                (Some(old), Some(new)) => Index::is_same(&old.facts, new),
+                (Some(old), Some(new)) => Index::is_same(&path, &old.facts, new),
                 _ => false,
             };
-            if let Some(old) = old.as_ref().filter(|_| !is_same) {
-                index.remove(id, &old.facts);
+            let mut index = next.index.get_mut().map(Arc::make_mut).filter(|_| !is_same);
+            if let (Some(index), Some(old)) = (&mut index, &old) {
+                index.remove(id, &path, &old.facts);
             }
             let package = |facts: &Facts| facts.package.map(|sym| facts.text(sym).to_owned());
             let stays = old.as_ref().is_some_and(|old| {
@@ -84,13 +95,16 @@ impl Files {
             });
             moved |= !stays;
             if let Some(facts) = facts {
-                if !is_same {
-                    index.add(id, &facts);
+                if let Some(index) = index {
+                    index.add(id, &path, &facts);
                 }
-                next.entries[id.0 as usize] = Some(Entry { path, facts });
+                let entry = Entry { path, facts };
+                if let Some(mentions) = mentions {
+                    mentions.came(&entry);
+                }
+                next.entries[id.0 as usize] = Some(entry);
             }
         }
-        next.index = Arc::new(index);
         if moved {
             next.settle();
         }
@@ -151,6 +165,21 @@ impl Files {
         self.order.is_empty()
     }
 
+    /// One more than the largest number of a file.
+    pub(crate) fn numbers(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether a number means the same file in both, and it says the same.
+    pub(crate) fn is_same(&self, other: &Self, id: FileId) -> bool {
+        match (self.entry(id), other.entry(id)) {
+            (Some(one), Some(two)) => {
+                Arc::ptr_eq(&one.facts, &two.facts) && Arc::ptr_eq(&self.life, &other.life)
+            }
+            _ => false,
+        }
+    }
+
     pub fn languages(&self) -> Vec<Language> {
         let mut all: Vec<_> = self.each().map(|(_, entry)| entry.facts.language).collect();
         all.sort_unstable();
@@ -159,11 +188,23 @@ impl Files {
     }
 
     pub(crate) fn modules(&self) -> &Modules {
-        &self.modules
+        self.modules.get_or_init(|| Arc::new(Modules::build(self)))
     }
 
     pub(crate) fn index(&self) -> &Index {
-        &self.index
+        self.index.get_or_init(|| {
+            let mut index = Index::default();
+            self.each().for_each(|(id, entry)| index.add(id, &entry.path, &entry.facts));
+            Arc::new(index)
+        })
+    }
+
+    pub(crate) fn mentions(&self) -> &Mentions {
+        self.mentions.get_or_init(|| {
+            let mut mentions = Mentions::default();
+            self.each().for_each(|(_, entry)| mentions.came(entry));
+            Arc::new(mentions)
+        })
     }
 
     fn number(&mut self, path: &Arc<str>) -> FileId {
@@ -184,6 +225,6 @@ impl Files {
             .collect();
         order.sort_unstable_by(|one, other| self.path(*one).cmp(self.path(*other)));
         self.order = order;
-        self.modules = Arc::new(Modules::build(self));
+        self.modules = OnceLock::new();
     }
 }

@@ -16,6 +16,7 @@ pub mod search;
 pub mod semantic;
 pub mod structure;
 pub mod tree;
+pub mod whole;
 
 pub use budget::{Answer, Cut, Page, counted, fit};
 pub use find::{Missing, find};

@@ -9,6 +9,7 @@ mod member;
 mod modules;
 mod reach;
 mod read;
+mod shaped;
 mod stand_in;
 mod trail;
 mod typed;
@@ -22,7 +23,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::facts::{DefId, Expr, ExprId, Facts, Moves, SiteKind};
+use crate::facts::{DefId, Expr, ExprId, Facts, Moves, SiteKind, Sym};
 use crate::project::{FileId, Files, NameKey, Place};
 use crate::quick::{Quick, QuickMap};
 
@@ -145,8 +146,12 @@ pub(crate) struct Resolver<'f> {
     lines: QuickMap<Place, Rc<[Place]>>,
     /// Names of modules, by file and name.
     given: QuickMap<(FileId, Box<str>), Values>,
+    /// What names mean that no scope of their file binds.
+    unbound: QuickMap<(FileId, Sym), Values>,
     /// Members of a name in the classes below one.
     below: QuickMap<(Place, Box<str>), Rc<[Place]>>,
+    /// What the resolved file uses of each of its names.
+    asked: Option<Rc<shaped::Asked>>,
     trail: &'f Trail,
     none: Values,
     /// How many more inferences this file may cost: a file made to be slow gives fewer edges instead.
@@ -161,7 +166,9 @@ impl<'f> Resolver<'f> {
             known: QuickMap::default(),
             lines: QuickMap::default(),
             given: QuickMap::default(),
+            unbound: QuickMap::default(),
             below: QuickMap::default(),
+            asked: None,
             trail,
             none: Rc::new([]),
             budget: 500_000,

@@ -7,7 +7,9 @@ use code::facts::extract;
 use code::language::Language;
 use code::memo::{Asked, Basis, Counters, Memo, Snapshot, Work};
 use code::project::{Manifest, Said};
-use code::query::{Part, calls, structure};
+use code::query::semantic::{self, Semantic};
+use code::query::whole::Shelf;
+use code::query::{Part, calls, dead, structure};
 use proptest::prelude::*;
 
 type Change = (Arc<str>, Option<Arc<code::facts::Facts>>);
@@ -48,6 +50,45 @@ fn edges_of(snapshot: &Snapshot) -> String {
     }
     lines.sort();
     lines.join("\n")
+}
+
+/// What is made of what was known before.
+#[derive(Default)]
+struct Kept {
+    shelf: Shelf,
+    words: semantic::Index,
+}
+
+impl Kept {
+    fn told(&mut self, snapshot: &Snapshot) -> (Vec<String>, Semantic) {
+        let part = Part::default();
+        self.words = self.words.next(snapshot);
+        let calls = self.shelf.calls(snapshot, &part);
+        let structure = self.shelf.structure(snapshot, &part);
+        let dead = dead::dead(snapshot, &part, &[]);
+        let mut told = vec![calls.pieces.concat(), structure.pieces.concat(), json(&dead)];
+        // A part does not disturb the whole.
+        let part = Part { path: "m1.py".to_owned(), language: None };
+        told.push(self.shelf.calls(snapshot, &part).pieces.concat());
+        (told, self.words.search(snapshot, "a method of f and m1", 5, &Part::default()))
+    }
+}
+
+/// The same, each made in one go.
+fn told_afresh(snapshot: &Snapshot) -> (Vec<String>, Semantic) {
+    let part = Part::default();
+    let told = vec![
+        json(&calls::calls(snapshot, &part)),
+        json(&structure::structure(snapshot, &part)),
+        json(&dead::dead(snapshot, &part, &[])),
+        json(&calls::calls(snapshot, &Part { path: "m1.py".to_owned(), language: None })),
+    ];
+    let words = semantic::Index::build(snapshot);
+    (told, words.search(snapshot, "a method of f and m1", 5, &part))
+}
+
+fn json<A: serde::Serialize>(answer: &A) -> String {
+    serde_json::to_string(answer).expect("answers are JSON")
 }
 
 const A: &str = "from b import f\n\ndef main():\n    f()\n";
@@ -408,6 +449,7 @@ proptest! {
     fn a_kept_answer_equals_a_fresh_one(steps in prop::collection::vec((0..4_usize, prop::option::weighted(0.85, text())), 1..12)) {
         let mut memo = Memo::default();
         let mut now: std::collections::BTreeMap<String, String> = Default::default();
+        let mut kept = Kept::default();
         for (number, text) in steps {
             let path = format!("m{number}.py");
             match text {
@@ -423,6 +465,7 @@ proptest! {
             let mut fresh = Memo::default();
             fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
             prop_assert_eq!(edges(&mut memo), edges(&mut fresh));
+            prop_assert_eq!(kept.told(&memo.snapshot()), told_afresh(&fresh.snapshot()));
         }
     }
 }
@@ -468,6 +511,17 @@ proptest! {
 }
 
 #[test]
+fn pieces_of_a_life_that_was_forgotten_are_of_no_other() {
+    let (mut kept, mut memo) = (Kept::default(), three());
+    kept.told(&memo.snapshot());
+    memo.forget();
+    // The same facts under numbers that meant other files.
+    memo.update(vec![file("c.py", B), file("a.py", C), file("b.py", A)]);
+    let snapshot = memo.snapshot();
+    assert_eq!(kept.told(&snapshot), told_afresh(&snapshot));
+}
+
+#[test]
 fn what_is_made_while_everything_is_forgotten_is_forgotten_too() {
     let mut memo = three();
     memo.update(vec![file("c.py", "from b import f\n\ndef alone():\n    f()\n")]);
@@ -480,7 +534,7 @@ fn what_is_made_while_everything_is_forgotten_is_forgotten_too() {
     let worked = ticket.worked(Work::done).expect("a file had changed");
     memo.take(worked);
     assert_eq!(edges(&mut memo), "");
-    memo.keep(ticket, "of another life".into());
+    memo.keep(ticket, ["of another life".into()].into());
     assert!(matches!(memo.ask("calls", Basis::Facts), Asked::Make(_)));
 }
 
@@ -578,7 +632,8 @@ proptest! {
             let mut memo = Memo::default();
             let mut now: std::collections::BTreeMap<String, String> = program.iter().cloned().collect();
             memo.update(now.iter().map(|(path, text)| file(path, text)).collect());
-            memo.snapshot();
+            let mut kept = Kept::default();
+            kept.told(&memo.snapshot());
             for (number, edit) in &steps {
                 let (path, text) = &program[number % program.len()];
                 match edit.of(text) {
@@ -594,6 +649,8 @@ proptest! {
                 let mut fresh = Memo::default();
                 fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
                 prop_assert_eq!(edges(&mut memo), edges(&mut fresh), "{} {:?}", path, edit);
+                let told = kept.told(&memo.snapshot());
+                prop_assert_eq!(told, told_afresh(&fresh.snapshot()), "{} {:?}", path, edit);
             }
         }
     }

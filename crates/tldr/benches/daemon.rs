@@ -24,6 +24,9 @@ const EDITS: usize = 20;
 /// Edits of the long run; every hundredth is followed by questions about all files.
 const LONG_RUN: usize = 10_000;
 const CLIENTS: usize = 50;
+const RESTARTS: usize = 7;
+/// As many files as the contract promises a quick restart for.
+const FEWER: usize = 3_000;
 const BUDGET: &str = "--max-tokens";
 const ASKS: usize = 100;
 
@@ -179,27 +182,54 @@ impl Bench {
         fs::write(&file, text).unwrap();
     }
 
-    /// From `daemon stop` to the first answer of the next daemon.
+    /// From the start of a daemon to its first answer, for the whole project and for as many files as the contract names.
     fn restart(&mut self) {
-        let question = json!({"cmd": "structure", "path": "django/urls"});
-        let expected = self.connect().ask(&question);
-        let mut walls = Vec::new();
-        for _ in 0..5 {
-            self.tldr(&["daemon", "stop"]);
-            let began = Instant::now();
-            self.tldr(&["daemon", "start"]);
-            let said = self.connect().ask(&question);
-            walls.push(began.elapsed().as_nanos() as f64);
-            assert_eq!(said, expected);
-        }
-        let cpu = self.daemon_cpu().as_nanos() as f64;
-        self.table.alone("restart to the first right answer", Cost { cpu, wall: middle(&walls) });
+        let all = self.project.clone();
+        self.restarted(
+            "restart to the first right answer",
+            &json!({"cmd": "structure", "path": "django/urls"}),
+        );
         let began = Instant::now();
         self.connect().ask(&json!({"cmd": "impact", "func": "get_object_or_404"}));
         self.table.note(
             "then the first question that needs the call graph, ms",
             began.elapsed().as_millis() as u64,
         );
+        self.tldr(&["daemon", "stop"]);
+        self.project = self.home.path().join("fewer");
+        self.copy_some(&all, FEWER);
+        self.start();
+        self.restarted("the same for 3,000 files", &json!({"cmd": "structure", "path": "django/urls"}));
+        self.tldr(&["daemon", "stop"]);
+        self.project = all;
+        self.start();
+    }
+
+    fn restarted(&mut self, name: &str, question: &Value) {
+        let expected = self.connect().ask(question);
+        let mut walls = Vec::new();
+        for _ in 0..RESTARTS {
+            self.tldr(&["daemon", "stop"]);
+            let began = Instant::now();
+            self.tldr(&["daemon", "start"]);
+            let said = self.connect().ask(question);
+            walls.push(began.elapsed().as_nanos() as f64);
+            assert_eq!(said, expected);
+        }
+        let cpu = self.daemon_cpu().as_nanos() as f64;
+        self.table.alone(name, Cost { cpu, wall: middle(&walls) });
+    }
+
+    /// Programs first, then whatever comes, until there are so many.
+    fn copy_some(&self, from: &Path, count: usize) {
+        let mut files = Vec::new();
+        below(from, &mut files);
+        files.sort_by_key(|file| (!self.sources.contains(file), file.clone()));
+        for file in files.into_iter().take(count) {
+            let target = self.project.join(file.strip_prefix(from).unwrap());
+            fs::create_dir_all(target.parent().unwrap()).unwrap();
+            fs::copy(&file, target).unwrap();
+        }
     }
 
     fn clients(&mut self) {
@@ -258,7 +288,7 @@ impl Bench {
         let entries = fs::read_dir(self.home.temp()).unwrap().map(|entry| entry.unwrap().path());
         let socket = entries.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "sock"));
         let stream = UnixStream::connect(socket.unwrap()).unwrap();
-        Talk(BufReader::with_capacity(1 << 20, stream))
+        Talk { stream: BufReader::with_capacity(1 << 20, stream), said: String::new() }
     }
 
     fn pid(&self) -> u32 {
@@ -283,23 +313,42 @@ impl Bench {
     }
 }
 
-struct Talk(BufReader<UnixStream>);
+/// A caller with room for the largest answer it has had.
+struct Talk {
+    stream: BufReader<UnixStream>,
+    said: String,
+}
 
 impl Talk {
     fn ask(&mut self, request: &Value) -> String {
-        self.0.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
-        let mut line = String::new();
-        self.0.read_line(&mut line).unwrap();
-        line
+        self.hear(request);
+        self.said.clone()
     }
 
     /// How long the answer took, in nanoseconds.
     fn time(&mut self, request: &Value) -> f64 {
         let began = Instant::now();
-        let said = self.ask(request);
+        self.hear(request);
         let time = began.elapsed().as_nanos() as f64;
-        assert!(said.starts_with("{\"status\":\"ok\""), "{said}");
+        assert!(self.said.starts_with("{\"status\":\"ok\""), "{}", self.said);
         time
+    }
+
+    fn hear(&mut self, request: &Value) {
+        self.stream.get_mut().write_all(format!("{request}\n").as_bytes()).unwrap();
+        self.said.clear();
+        self.stream.read_line(&mut self.said).unwrap();
+    }
+}
+
+/// Every file, our own aside.
+fn below(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        match entry.is_dir() {
+            true if entry.ends_with(".tldr") => {}
+            true => below(&entry, files),
+            false => files.push(entry),
+        }
     }
 }
 

@@ -60,6 +60,6 @@ impl Door {
             engine.report_to(&self.progress);
             engine.with_model(model)
         });
-        Ok((engine.answer(request).line, By::Us))
+        Ok((engine.answer(request).line.into(), By::Us))
     }
 }

@@ -16,7 +16,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use code::memo::{Asked, Memo, Snapshot};
+use code::memo::{Asked, Memo, Snapshot, Text};
+use code::query::whole::Shelf;
 use kit::Failure;
 use kit::invocation::Environment;
 use serde_json::{Map, Value};
@@ -24,6 +25,7 @@ use wire::tldr::{DaemonCommand, DaemonResponse, DedupStats, Refusal, Request, Sa
 
 use crate::cache;
 use crate::index::{self, Digests, File, Files, Index, Kept, Lifetime};
+use crate::line::Line;
 use crate::progress::Progress;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -38,6 +40,8 @@ pub struct Engine {
     memo: Mutex<Memo>,
     /// Whether what was kept on disk was read.
     remembers: AtomicBool,
+    /// Whether all files were looked at, and nobody looks at all of them again.
+    has_looked: AtomicBool,
     /// What can be told without waiting for anybody who works.
     summary: Mutex<Summary>,
     /// What the memo tables of earlier processes did.
@@ -45,6 +49,7 @@ pub struct Engine {
     lifetime: Lifetime,
     hits: search::Hits,
     words: search::Words,
+    shelf: Shelf,
     vectors: Option<vectors::Vectors>,
     touched: Mutex<BTreeSet<String>>,
     /// Files that somebody says have changed, since the last look.
@@ -64,8 +69,6 @@ pub struct Summary {
 pub(crate) struct View {
     pub(crate) files: Arc<Files>,
     pub(crate) snapshot: Snapshot,
-    /// What tells this state, as far as the question looks, from others.
-    as_of: u128,
     trust: Trust,
 }
 
@@ -94,18 +97,26 @@ impl From<Box<Refusal>> for Unable {
 /// So often a question is asked again when files change under it.
 const TRIES: usize = 3;
 
-/// A line of JSON without its newline, and how many bytes the files behind it have.
+/// A line of JSON, and how many bytes the files behind it have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
-    pub line: String,
+    pub line: Line,
     pub raw_bytes: u64,
 }
 
 impl Answered {
     pub(crate) fn of(response: &DaemonResponse) -> Answered {
         let line = serde_json::to_string(response).expect("answers have text for keys");
-        Answered { line, raw_bytes: 0 }
+        Answered { line: line.into(), raw_bytes: 0 }
     }
+}
+
+/// An answer without its opening brace, behind the number of bytes that its files have.
+fn to_keep(told: Told, raw_bytes: u64) -> Text {
+    let mut pieces = told.json.into_iter();
+    let first = pieces.next().expect("an answer is an object");
+    let first = Arc::from(first.strip_prefix('{').expect("an answer is an object"));
+    [Arc::from(raw_bytes.to_string()), first].into_iter().chain(pieces).collect()
 }
 
 impl Engine {
@@ -114,11 +125,13 @@ impl Engine {
             index: Mutex::new(Index::new(root.path(), lifetime)),
             memo: Mutex::default(),
             remembers: AtomicBool::new(false),
+            has_looked: AtomicBool::new(false),
             summary: Mutex::default(),
             before: Mutex::new(cache::statistics(&root).unwrap_or_default()),
             semantic: settings.semantic_enabled,
             hits: search::Hits::default(),
             words: search::Words::default(),
+            shelf: Shelf::default(),
             vectors: None,
             touched: Mutex::default(),
             told: Mutex::default(),
@@ -153,6 +166,15 @@ impl Engine {
         }
     }
 
+    /// Brings back what an earlier process worked out, while nobody waits for it.
+    pub fn wake(&self) {
+        let asleep = lock(&self.memo).asleep();
+        if let Some(asleep) = asleep {
+            let awake = self.workers.run(|| asleep.wake());
+            lock(&self.memo).rise(awake);
+        }
+    }
+
     /// Says from now on how far the reading of files has come.
     pub(crate) fn report_to(&self, progress: &Arc<Progress>) {
         lock(&self.index).report_to(Arc::clone(progress));
@@ -181,35 +203,39 @@ impl Engine {
         let asks = self.understand(request)?;
         let key = serde_json::to_string(&Request { session: None, ..request.clone() })
             .expect("requests have text for keys");
-        let (asked, files, as_of) = self.look_up(&key, &asks, request);
-        let kept = match asked {
-            Asked::Kept(text) => text,
-            Asked::Make(ticket) => {
-                let view = View { files, snapshot: ticket.snapshot.clone(), as_of, trust };
-                let told = self.make(&asks, &Telling::of(request), &view)?;
-                let raw = view.raw_bytes(&told);
-                // Behind it, so that an answer of megabytes is not copied for the sake of a number.
-                let mut text = told.json;
-                text.push_str(&format!("\n{raw}"));
-                let text: Arc<str> = text.into();
-                if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
-                    lock(&self.memo).keep(ticket, Arc::clone(&text));
-                }
-                text
-            }
+        let make = |files, snapshot| -> Result<Text, Unable> {
+            let view = View { files, snapshot, trust };
+            let told = self.make(&asks, &Telling::of(request), &view)?;
+            let raw_bytes = view.raw_bytes(&told);
+            Ok(to_keep(told, raw_bytes))
         };
-        let (json, raw) = kept.rsplit_once('\n').expect("it was put together so");
-        let rest = json.strip_prefix('{').expect("an answer is an object");
-        let comma = if rest == "}" { "" } else { "," };
+        let (kept, as_of) = match self.past_the_crowd(request) {
+            Some(files) => {
+                let as_of = files.values().next().map_or(0, |file| file.digests.contents);
+                (make(files, Snapshot::default())?, as_of)
+            }
+            None => match self.look_up(&key, &asks, request) {
+                (Asked::Kept(text), _, as_of) => (text, as_of),
+                (Asked::Make(ticket), files, as_of) => {
+                    let text = make(files, ticket.snapshot.clone())?;
+                    if self.is_kept(&asks) && trust == Trust::Strict && self.lifetime == Lifetime::Long {
+                        lock(&self.memo).keep(ticket, Arc::clone(&text));
+                    }
+                    (text, as_of)
+                }
+            },
+        };
+        let raw_bytes = kept[0].parse().expect("it was put together so");
+        let comma = if *kept[1] == *"}" { "" } else { "," };
         let head = format!("{{\"status\":\"ok\",\"as_of\":\"{as_of:032x}\"{comma}");
-        let line = [head.as_str(), rest].concat();
+        let line = Line::new(head, kept, 1);
         let needed = kit::text::tokens(line.len() as u64);
         // What cannot be cut any further is refused: half of it would be wrong.
         if request.max_tokens.is_some_and(|most| needed > most) {
             let message = format!("the answer needs {needed} tokens");
             return Err(refuse_with(message, "needed_tokens", needed.into()).into());
         }
-        Ok(Answered { line, raw_bytes: raw.parse().expect("it was put together so") })
+        Ok(Answered { line, raw_bytes })
     }
 
     /// Somebody says that a file changed: it is looked at with the next question anyway, so only what the kernel cannot
@@ -245,7 +271,7 @@ impl Engine {
     /// Keeps what the next process would have to find out again.
     pub fn persist(&self) -> Result<(), Failure> {
         let (files, worked_out) = {
-            let (index, memo) = (lock(&self.index), lock(&self.memo));
+            let (index, mut memo) = (lock(&self.index), lock(&self.memo));
             (Arc::clone(index.files()), memo.pack())
         };
         let (facts, meaning) = index::to_kept(&files, &worked_out);
@@ -274,7 +300,8 @@ impl View {
 
     fn raw_bytes(&self, told: &Told) -> u64 {
         let bytes = told.files.iter().filter_map(|path| self.files.get(path)).map(|file| file.bytes);
-        bytes.sum::<u64>().max(if told.files.is_empty() { told.json.len() as u64 } else { 0 })
+        let length = || told.json.iter().map(|piece| piece.len() as u64).sum();
+        bytes.sum::<u64>().max(if told.files.is_empty() { length() } else { 0 })
     }
 }
 

@@ -7,7 +7,7 @@ mod kept;
 mod known;
 mod told;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -50,6 +50,8 @@ impl Hash {
 #[derive(Debug, Clone)]
 pub struct File {
     pub hash: Hash,
+    /// What tells this file with its content from all others.
+    pub digests: Digests,
     pub bytes: u64,
     /// Nothing for what is no program, or none that we know how to read.
     pub facts: Option<Arc<Facts>>,
@@ -67,7 +69,7 @@ pub struct Index {
     root: PathBuf,
     watch: Option<Watch>,
     files: Arc<Files>,
-    folders: BTreeSet<PathBuf>,
+    folders: HashSet<PathBuf>,
     known: Known,
     /// Files whose next change the kernel or their stamp might not show.
     doubtful: BTreeSet<String>,
@@ -106,7 +108,7 @@ impl Index {
             root: root.to_owned(),
             watch,
             files: Arc::default(),
-            folders: BTreeSet::new(),
+            folders: HashSet::new(),
             known: Known::default(),
             doubtful: BTreeSet::new(),
             notes: Vec::new(),
@@ -121,7 +123,9 @@ impl Index {
     /// Begins with what was kept, whatever is known.
     pub fn remember(&mut self, kept: Kept) {
         self.forget();
-        kept.files.into_iter().for_each(|(path, file)| self.insert(path, file));
+        let mut files = kept.files;
+        files.iter_mut().for_each(|(path, file)| self.meet(path, file));
+        self.files = Arc::new(files);
     }
 
     /// Says from now on how far the reading of files has come.
@@ -254,19 +258,24 @@ impl Index {
     }
 
     fn insert(&mut self, path: String, mut file: File) {
-        if let Some(facts) = file.facts.take() {
-            file.facts = Some(self.known.came(Content::of(file.hash, &path), file.bytes, facts));
-        }
-        self.digests.add(&path, &file);
-        if !file.settled || file.stamp.has_other_names() {
-            self.doubtful.insert(path.clone());
-        }
+        self.meet(&path, &mut file);
         Arc::make_mut(&mut self.files).insert(path, file);
+    }
+
+    /// Counts a file that is to be known from now on.
+    fn meet(&mut self, path: &str, file: &mut File) {
+        if let Some(facts) = file.facts.take() {
+            file.facts = Some(self.known.came(Content::of(file.hash, path), file.bytes, facts));
+        }
+        self.digests.add(file.digests);
+        if !file.settled || file.stamp.has_other_names() {
+            self.doubtful.insert(path.to_owned());
+        }
     }
 
     fn remove(&mut self, path: &str) {
         if let Some(file) = Arc::make_mut(&mut self.files).remove(path) {
-            self.digests.subtract(path, &file);
+            self.digests.subtract(file.digests);
             self.doubtful.remove(path);
             if file.facts.is_some() {
                 self.known.went(Content::of(file.hash, path), file.bytes);
@@ -286,7 +295,8 @@ impl Index {
             let known = self.known.find(&Content::of(hash, &path));
             known.or_else(|| facts::extract(language, &path, &bytes).map(Arc::new))
         });
-        let file = File { hash, bytes: bytes.len() as u64, facts, stamp, settled: stamp.is_settled(began) };
+        let (digests, settled) = (Digests::of(&path, hash), stamp.is_settled(began));
+        let file = File { hash, digests, bytes: bytes.len() as u64, facts, stamp, settled };
         (path, Some(file))
     }
 
@@ -333,11 +343,6 @@ impl File {
         let (stamp, bytes) = content(&root.join(path))?;
         let is_it = if self.settled { stamp == self.stamp } else { Hash::of(&bytes) == self.hash };
         is_it.then_some(bytes)
-    }
-
-    /// What tells this file with its content from all others.
-    pub fn digest(&self, path: &str) -> u128 {
-        Digests::of(path, self).1
     }
 }
 

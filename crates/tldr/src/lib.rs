@@ -13,6 +13,7 @@ pub mod engine;
 pub mod front;
 mod graph;
 pub mod index;
+pub mod line;
 mod model;
 mod progress;
 pub mod root;

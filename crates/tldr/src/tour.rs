@@ -46,7 +46,7 @@ pub fn stop(stage: &Stage<'_>) -> Result<Sight, Failure> {
 }
 
 fn answer(engine: &Engine, command: DaemonCommand) -> Map<String, Value> {
-    match serde_json::from_str(&engine.answer(&Request::new(command)).line) {
+    match serde_json::from_str(&String::from(engine.answer(&Request::new(command)).line)) {
         Ok(DaemonResponse::Answer(answer)) => answer.data,
         _ => Map::new(),
     }

@@ -3,7 +3,7 @@
 //! no content. What the kernel cannot tell (a write through shared memory, a file system of another machine) is found by
 //! whoever looks at the files again now and then.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -59,7 +59,7 @@ impl Watch {
     }
 
     /// Watches no other directories than these, which were entered.
-    pub fn keep_only(&mut self, folders: &BTreeSet<PathBuf>) {
+    pub fn keep_only(&mut self, folders: &HashSet<PathBuf>) {
         self.folders.retain(|id, path| {
             let is_kept = folders.contains(path);
             if !is_kept {

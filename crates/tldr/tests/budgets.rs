@@ -71,7 +71,7 @@ fn project() -> (Home, Engine) {
 fn ask(engine: &Engine, question: &str, more: &Value) -> String {
     let mut fields: Value = serde_json::from_str(question).unwrap();
     fields.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    engine.answer(&Request::parse(&fields.to_string()).unwrap()).line
+    engine.answer(&Request::parse(&fields.to_string()).unwrap()).line.into()
 }
 
 #[test]

@@ -354,5 +354,5 @@ fn cold(project: &Path, path: &OsStr, request: &Value) -> String {
     let root = Root::find(project).unwrap();
     let env = Environment::of([("PATH", path)]);
     let engine = Engine::open(root, &Settings::default(), env, Lifetime::OneLook);
-    engine.answer(&Request::parse(&request.to_string()).unwrap()).line
+    engine.answer(&Request::parse(&request.to_string()).unwrap()).line.into()
 }

@@ -188,6 +188,26 @@ pub(super) const PACKAGES: &[Package] = &[
         sha256: "60723ce945c19328679790e3282cc758aa4a6040e4bb330f53d30fa546d44746",
     },
     Package {
+        source: Source::Sdist, name: "anyio", version: "4.8.0", elided: &[],
+        sha256: "1d9fe889df5212298c0c0723fa20479d1b94883a2df44bd3897aa91083316f7a",
+    },
+    Package {
+        source: Source::Sdist, name: "sqlparse", version: "0.5.3", elided: &[],
+        sha256: "09f67787f56a0b16ecdbde1bfc7f5d9c3371ca683cfeaa8e6ff60b4807ec9272",
+    },
+    Package {
+        source: Source::Sdist, name: "tomlkit", version: "0.13.2", elided: &[],
+        sha256: "fff5fe59a87295b278abd31bec92c15d9bc4a06885ab12bcea52c71119392e79",
+    },
+    Package {
+        source: Source::Sdist, name: "typer", version: "0.15.1", elided: &[],
+        sha256: "a0588c0a7fa68a1978a069818657778f86abe6ff5ea6abf472f940a08bfe4f0a",
+    },
+    Package {
+        source: Source::Sdist, name: "wtforms", version: "3.2.1", elided: &[],
+        sha256: "df3e6b70f3192e92623128123ec8dca3067df9cfadd43d59681e210cfb8d4682",
+    },
+    Package {
         source: Source::Npm, name: "typescript", version: "5.7.2", elided: &[],
         sha256: "6826f763112d55de0093fd94a4257cabadf1f40b387757e7c68485fc971e886b",
     },

@@ -51,16 +51,28 @@ __clai_precmd() {
     $__clai_line == ' '* || $__clai_line == *clai-hook* || ${#__clai_line} -gt 8192 ]]; then
     __clai_screen || return 0
   fi
-  if [[ -z $__clai_fd ]] || ! zselect -t 0 -a __clai_ready -r $__clai_fd -w $__clai_fd ||
-    [[ "${__clai_ready[*]}" != '-w '* ]]; then
+  # When all is answered, the daemon has read all, and there is room. Should it have ended since, zsh at a terminal
+  # survives the signal of the write; only zftp takes that from it.
+  if [[ $__clai_asked != $__clai_answered || -v ZFTP_PREFS ]] && {
+    [[ -z $__clai_fd ]] || ! zselect -t 0 -a __clai_ready -r $__clai_fd -w $__clai_fd ||
+      [[ "${__clai_ready[*]}" != '-w '* ]]
+  }; then
     __clai_link || return 0
   fi
   # An empty line was not run.
   [[ -n $__clai_line ]] && __clai_line="$__clai_event$__clai_now"$'\0duration_ms='"$__clai_took"$'\0exit_code='\
 "$__clai_code"$'\0cwd='"$PWD"$'\0cmd_raw='"$__clai_line"$'\0\0'
-  syswrite -o $__clai_fd -- "$__clai_line$__clai_question${PWD:-/}"$'\0\0'
+  __clai_line+="$__clai_question${PWD:-/}"$'\0\0'
+  syswrite -o $__clai_fd -- "$__clai_line" || __clai_resend || return 0
   (( __clai_awaited = ++__clai_asked ))
   __clai_line= __clai_next=()
+}
+
+# The daemon that was met has gone. There may be another.
+__clai_resend() {
+  emulate -L zsh
+  __clai_close
+  __clai_link && syswrite -o $__clai_fd -- $__clai_line
 }
 
 # STATUS LINE MILLISECONDS: for those who know of a command that was not typed here.
@@ -165,7 +177,7 @@ __clai_connect() {
 __clai_close() {
   zle -F $__clai_fd 2>/dev/null
   exec {__clai_fd}<&-
-  __clai_fd=
+  __clai_fd= __clai_asked=1 __clai_answered=0
 }
 
 # Takes what has come. The answer to what this prompt has asked becomes `__clai_next`: command, reasons, command, …
@@ -339,7 +351,8 @@ fi
 if [[ ${__clai_shell-} != $$ ]]; then
   typeset -g __clai_line= __clai_fd= __clai_in= __clai_drawn= __clai_widgets= __clai_begun=
   typeset -gi __clai_code=0 __clai_now=0 __clai_took=0 __clai_retry=0 __clai_missed=0
-  typeset -gi __clai_asked=0 __clai_awaited=0 __clai_answered=0
+  # As long as nobody is met, a question stands open.
+  typeset -gi __clai_asked=1 __clai_awaited=0 __clai_answered=0
   typeset -gF __clai_began=0
   typeset -ga __clai_next=() __clai_ready=()
   typeset -gA __clai_under=()

@@ -142,6 +142,24 @@ fn a_daemon_that_comes_back_is_found_again() {
     ground.expect(&["echo one", "echo two"]);
 }
 
+/// A write to it is a signal, which the shell survives.
+#[test]
+fn a_daemon_that_ends_while_a_command_runs_is_told_of_it_when_it_is_back() {
+    let ground = Ground::new();
+    ground.daemon.suggest(&["git push"]);
+    let shell = ground.shell(Kind::Zsh);
+    offered(&shell, "$ git push");
+    let long = "touch begun; until [[ -e go ]]; do zselect -t 1; done; echo through";
+    shell.send(long);
+    shell.key(Key::Enter);
+    assert!(until(PATIENCE, || ground.home.path().join("begun").exists()));
+    ground.daemon.hang_up();
+    ground.home.write("go", "");
+    shell.wait_for("\nthrough", PATIENCE);
+    shell.run_line("echo and on");
+    ground.expect(&[long, "echo and on"]);
+}
+
 #[test]
 fn a_daemon_that_stops_reading_costs_events_and_no_time() {
     let ground = Ground::new();

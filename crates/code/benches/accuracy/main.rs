@@ -4,8 +4,9 @@
 //! Edges are compared by file and name of both ends, each pair once. *Precision* is the share of our calls that some
 //! witness knows; a call that no witness can follow counts against us, so it is a lower bound. *All* is the same for
 //! references, decorators and properties as well, *sure* for calls without those of low confidence. *Recall* is the
-//! share of jedi's calls that we have, *executed* of the calls inside the package that its tests made. What is wrong or
-//! missing is listed in a file beside the figures.
+//! share of jedi's calls that we have, *executed* of the calls inside the package that its tests made; *silent* are
+//! functions with a caller of which we say that there is none and that no call of that name is left open. What is wrong
+//! or missing is listed in a file beside the figures. A name among the arguments chooses the packages that have it.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -24,9 +25,10 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use code::language::Language;
+use code::memo::Snapshot;
 use edges::{Edge, share};
 use ours::{Ours, SEEDS};
-use python::{Executed, PACKAGES, Truth};
+use python::{Executed, PACKAGES, Part, Truth};
 use serde_json::json;
 
 fn main() {
@@ -37,7 +39,7 @@ fn main() {
     let figures = env::var_os("SCRIMP_BENCH_JSON").map(PathBuf::from);
     let mut all = serde_json::Map::new();
     println!(
-        "{:<20} {:>6} {:>6} {:>9} {:>7} {:>7} {:>7} {:>9}   {:>5} {:>6} {:>6} {:>9}",
+        "{:<20} {:>6} {:>6} {:>9} {:>7} {:>7} {:>7} {:>9} {:>7}   {:>5} {:>6} {:>6} {:>9}",
         "package",
         "files",
         "calls",
@@ -46,39 +48,45 @@ fn main() {
         "sure",
         "recall",
         "executed",
+        "silent",
         "dead",
         "wrong",
         "inside",
         "seeds"
     );
-    for package in PACKAGES {
+    for package in PACKAGES.iter().filter(|package| is_wanted(package.name)) {
         let root = corpus.join(package.name);
         let truth = python::truth(package, &root, &kept);
         let sources = ours::read(&root, package.folder, &[Language::Python]);
-        let found = ours::edges(&ours::understand(&sources));
-        let counts = Counts::of(&found, &truth);
+        let snapshot = ours::understand(&sources);
+        let found = ours::edges(&snapshot);
+        let counts = Counts::of(&found, &truth, &snapshot);
         let dead = Dead::of(&root, package.folder, &sources, truth.executed.as_ref());
-        println!("{:<20} {:>6} {counts}   {dead}", package.name, sources.len());
-        all.insert(package.name.to_owned(), json!({"edges": counts.to_json(), "dead": dead.to_json()}));
+        let is_held_out = package.part == Part::HeldOut;
+        let mark = if is_held_out { "  held out" } else { "" };
+        println!("{:<20} {:>6} {counts}   {dead}{mark}", package.name, sources.len());
+        let figures_of = json!({"edges": counts.to_json(), "dead": dead.to_json(), "held_out": is_held_out});
+        all.insert(package.name.to_owned(), figures_of);
         if let Some(file) = &figures {
-            list(file, package.name, &found, &truth, Some(&dead));
+            list(file, package.name, &found, &truth, &counts.silent, Some(&dead));
         }
     }
-    for tree in checked::TREES {
+    for tree in checked::TREES.iter().filter(|tree| is_wanted(tree.name)) {
         let truth = checked::truth(tree, &corpus, &kept);
         let mut sources = ours::read(&corpus.join(tree.root), tree.folder, &[tree.language]);
         // What the checker left out, tests and files for other systems, it says nothing about.
         let checked: BTreeSet<&String> = truth.anything.iter().flat_map(|edge| [&edge.0, &edge.2]).collect();
         sources.retain(|path, _| checked.contains(path));
-        let mut found = ours::edges(&ours::understand(&sources));
+        let snapshot = ours::understand(&sources);
+        let mut found = ours::edges(&snapshot);
         let is_known =
             |known: &BTreeSet<_>, one: &Ours| known.contains(&(one.edge.0.clone(), one.edge.1.clone()));
         found.retain(|one| truth.compiled.as_ref().is_none_or(|known| is_known(known, one)));
-        let counts = Counts::of(&found, &truth);
+        let counts = Counts::of(&found, &truth, &snapshot);
         println!("{:<20} {:>6} {counts}", tree.name, sources.len());
         all.insert(tree.name.to_owned(), json!({"edges": counts.to_json()}));
         if let Some(file) = &figures {
-            list(file, tree.name, &found, &truth, None);
+            list(file, tree.name, &found, &truth, &counts.silent, None);
         }
     }
     println!(
@@ -91,6 +99,12 @@ fn main() {
     }
 }
 
+/// Whether a package was asked for: all are, unless arguments name some.
+fn is_wanted(name: &str) -> bool {
+    let mut named = env::args().skip(1).filter(|argument| !argument.starts_with('-')).peekable();
+    named.peek().is_none() || named.any(|wanted| name.contains(&wanted))
+}
+
 /// What of ours is right, and what of theirs we have.
 struct Counts {
     calls: usize,
@@ -98,10 +112,11 @@ struct Counts {
     precision: [(usize, usize); 3],
     recall: (usize, usize),
     executed: (usize, usize),
+    silent: Vec<edges::Function>,
 }
 
 impl Counts {
-    fn of(found: &[Ours], truth: &Truth) -> Counts {
+    fn of(found: &[Ours], truth: &Truth, snapshot: &Snapshot) -> Counts {
         let right = |wanted: &dyn Fn(&Ours) -> bool| {
             let ours: BTreeSet<&Edge> = found.iter().filter(|one| wanted(one)).map(|one| &one.edge).collect();
             (ours.iter().filter(|edge| truth.anything.contains(**edge)).count(), ours.len())
@@ -112,7 +127,8 @@ impl Counts {
         let precision =
             [right(&|one| one.is_call), right(&|_| true), right(&|one| one.is_call && !one.is_low)];
         let executed = truth.executed.as_ref().map_or((0, 0), |ran| had(&ran.edges));
-        Counts { calls: precision[0].1, precision, recall: had(&truth.calls), executed }
+        let silent = ours::silent(snapshot, &truth.called());
+        Counts { calls: precision[0].1, precision, recall: had(&truth.calls), executed, silent }
     }
 
     fn shares(&self) -> [String; 5] {
@@ -122,14 +138,15 @@ impl Counts {
 
     fn to_json(&self) -> serde_json::Value {
         let [precision, all, sure, recall, executed] = self.shares();
-        json!({"calls": self.calls, "precision": precision, "all": all, "sure": sure, "recall": recall, "executed": executed})
+        json!({"calls": self.calls, "precision": precision, "all": all, "sure": sure, "recall": recall, "executed": executed, "silent": self.silent.len()})
     }
 }
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let [precision, all, sure, recall, executed] = self.shares();
-        write!(out, "{:>6} {precision:>9} {all:>7} {sure:>7} {recall:>7} {executed:>9}", self.calls)
+        let (calls, silent) = (self.calls, self.silent.len());
+        write!(out, "{calls:>6} {precision:>9} {all:>7} {sure:>7} {recall:>7} {executed:>9} {silent:>7}")
     }
 }
 
@@ -178,7 +195,14 @@ impl std::fmt::Display for Dead {
 }
 
 /// Everything that is wrong or missing, for whoever mends it, in a file beside the figures.
-fn list(figures: &Path, name: &str, found: &[Ours], truth: &Truth, dead: Option<&Dead>) {
+fn list(
+    figures: &Path,
+    name: &str,
+    found: &[Ours],
+    truth: &Truth,
+    silent: &[edges::Function],
+    dead: Option<&Dead>,
+) {
     let mut out = String::new();
     let all: BTreeSet<&Edge> = found.iter().map(|one| &one.edge).collect();
     for one in found.iter().filter(|one| !truth.anything.contains(&one.edge)) {
@@ -193,6 +217,9 @@ fn list(figures: &Path, name: &str, found: &[Ours], truth: &Truth, dead: Option<
         if !all.contains(edge) {
             writeln!(out, "{what} {file} {from} -> {to_file}:{to}").expect("a string");
         }
+    }
+    for (file, name) in silent {
+        writeln!(out, "silent {file} {name}").expect("a string");
     }
     if let Some(dead) = dead {
         let lists = [("dead but run", &dead.wrong), ("dead but used", &dead.inside)];

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use code::facts::extract;
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
-use code::query::{Part, calls, dead};
+use code::query::{Part, calls, dead, impact};
 use code::resolve::{Confidence, EdgeKind};
 use rayon::prelude::*;
 
@@ -18,7 +18,7 @@ use crate::edges::{Edge, Function};
 pub(crate) type Sources = BTreeMap<String, String>;
 
 /// So many functions that nobody uses are put into a package.
-pub(crate) const SEEDS: usize = 50;
+pub(crate) const SEEDS: usize = 200;
 
 /// An edge of ours: where, what kind, how sure.
 pub(crate) struct Ours {
@@ -76,6 +76,15 @@ pub(crate) fn edges(snapshot: &Snapshot) -> Vec<Ours> {
         .collect()
 }
 
+/// Which of some functions nobody seems to call, with no call of their name left open either.
+pub(crate) fn silent(snapshot: &Snapshot, called: &BTreeSet<Function>) -> Vec<Function> {
+    let is_silent = |(file, name): &&Function| {
+        let told = impact::impact(snapshot, &format!("{file}:{name}"), 1, &Part::default());
+        told.is_ok_and(|told| told.callers.is_empty() && told.unresolved == 0)
+    };
+    called.iter().filter(is_silent).cloned().collect()
+}
+
 /// What we are sure that nobody uses, in one folder.
 pub(crate) fn surely_dead(snapshot: &Snapshot, folder: &str) -> BTreeSet<Function> {
     let part = Part { path: folder.to_owned(), language: None };
@@ -83,7 +92,7 @@ pub(crate) fn surely_dead(snapshot: &Snapshot, folder: &str) -> BTreeSet<Functio
 }
 
 /// The same sources with [`SEEDS`] functions that nobody uses, and their names. Every fourth is a method, every fourth
-/// calls itself; in the file of a package itself all are private, since what is public there is meant for others.
+/// calls itself, every fourth is spoken of in a text; in the file of a package itself all are private, since what is public there is meant for others.
 pub(crate) fn seeded(sources: &Sources) -> (Sources, BTreeSet<Function>) {
     let (mut sources, mut names) = (sources.clone(), BTreeSet::new());
     // What is in a test may be called by its runner.
@@ -95,6 +104,9 @@ pub(crate) fn seeded(sources: &Sources) -> (Sources, BTreeSet<Function>) {
         let private = if file.ends_with("__init__.py") || seed % 2 == 0 { "_" } else { "" };
         let name = format!("{private}seeded_{seed}");
         let call = if seed % 4 == 1 { format!("{name}(value)") } else { "value".to_owned() };
+        if seed % 4 == 3 {
+            text.push_str(&format!("\n\n_SPOKEN_OF_{seed} = 'Once there was {name}, which nobody calls.'\n"));
+        }
         let class = (seed % 4 == 2).then(|| plain_class(text)).flatten();
         let named = match class {
             Some((class, end)) => {

@@ -18,18 +18,32 @@ pub(crate) struct Package {
     pub(crate) folder: &'static str,
     /// What pytest is told, or nothing where the tests need a network or a year.
     tests: &'static [&'static str],
+    pub(crate) part: Part,
 }
 
-/// The resolver's rules were chosen while looking at what is missing in each of them: none is held out.
+/// What a package's figures say about another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Rules were chosen while looking at what is missing in it.
+    Tuned,
+    /// Nobody looked at it before its figures were written down.
+    HeldOut,
+}
+
 #[rustfmt::skip]
 pub(crate) const PACKAGES: &[Package] = &[
-    Package { name: "click-8.1.8", folder: "src/click", tests: &["tests"] },
-    Package { name: "flask-3.1.0", folder: "src/flask", tests: &["tests"] },
-    Package { name: "jinja2-3.1.5", folder: "src/jinja2", tests: &["tests"] },
-    Package { name: "marshmallow-3.26.1", folder: "src/marshmallow", tests: &["tests"] },
+    Package { name: "click-8.1.8", folder: "src/click", tests: &["tests"], part: Part::Tuned },
+    Package { name: "flask-3.1.0", folder: "src/flask", tests: &["tests"], part: Part::Tuned },
+    Package { name: "jinja2-3.1.5", folder: "src/jinja2", tests: &["tests"], part: Part::Tuned },
+    Package { name: "marshmallow-3.26.1", folder: "src/marshmallow", tests: &["tests"], part: Part::Tuned },
     // Its server's tests start processes, which nobody watches.
-    Package { name: "werkzeug-3.1.3", folder: "src/werkzeug", tests: &["tests", "--ignore=tests/test_serving.py"] },
-    Package { name: "httpx-0.28.1", folder: "httpx", tests: &["tests"] },
+    Package { name: "werkzeug-3.1.3", folder: "src/werkzeug", tests: &["tests", "--ignore=tests/test_serving.py"], part: Part::Tuned },
+    Package { name: "httpx-0.28.1", folder: "httpx", tests: &["tests"], part: Part::Tuned },
+    Package { name: "anyio-4.8.0", folder: "src/anyio", tests: &["tests"], part: Part::HeldOut },
+    Package { name: "sqlparse-0.5.3", folder: "sqlparse", tests: &["tests"], part: Part::HeldOut },
+    Package { name: "tomlkit-0.13.2", folder: "tomlkit", tests: &["tests"], part: Part::HeldOut },
+    Package { name: "typer-0.15.1", folder: "typer", tests: &["tests"], part: Part::HeldOut },
+    Package { name: "wtforms-3.2.1", folder: "src/wtforms", tests: &["tests"], part: Part::HeldOut },
 ];
 
 /// jedi, pytest, what the packages stand on, and what their tests use.
@@ -37,28 +51,46 @@ const INSTALLED: &[&str] = &[
     "jedi==0.19.2",
     "pytest==8.3.4",
     "pytest-timeout==2.3.1",
+    "anyio==4.8.0",
+    "arrow==1.3.0",
     "attrs==24.3.0",
+    "babel==2.16.0",
+    "binaryornot==0.4.4",
     "blinker==1.9.0",
     "brotli==1.1.0",
     "chardet==5.2.0",
     "click==8.1.8",
+    "coverage==7.6.10",
     "cryptography==44.0.0",
+    "email-validator==2.2.0",
     "ephemeral-port-reserve==1.1.4",
+    "exceptiongroup==1.2.2",
     "flask==3.1.0",
+    "freezegun==1.5.1",
     "greenlet==3.1.1",
     "h2==4.1.0",
     "httpx==0.28.1",
+    "hypothesis==6.124.7",
     "itsdangerous==2.2.0",
     "jinja2==3.1.5",
     "markupsafe==3.0.2",
     "marshmallow==3.26.1",
+    "pretend==1.0.9",
+    "psutil==6.1.1",
     "pygments==2.19.1",
+    "pytest-asyncio==0.25.2",
+    "pytest-mock==3.14.0",
     "pytest-xprocess==1.0.2",
+    "python-slugify==8.0.4",
+    "pyyaml==6.0.2",
+    "requests==2.32.3",
     "rich==13.9.4",
+    "shellingham==1.5.4",
     "simplejson==3.19.3",
     "socksio==1.0.0",
     "trio==0.28.0",
     "trustme==1.2.1",
+    "truststore==0.10.0",
     "uvicorn==0.34.0",
     "watchdog==6.0.0",
     "werkzeug==3.1.3",
@@ -75,6 +107,16 @@ pub(crate) struct Truth {
     pub(crate) compiled: Option<BTreeSet<Function>>,
     /// What ran under the package's own tests, if they were run.
     pub(crate) executed: Option<Executed>,
+}
+
+impl Truth {
+    /// Every function that somebody else calls.
+    pub(crate) fn called(&self) -> BTreeSet<Function> {
+        let ran = self.executed.iter().flat_map(|ran| &ran.edges);
+        let others =
+            self.calls.iter().chain(ran).filter(|(file, from, to_file, to)| (file, from) != (to_file, to));
+        others.map(|(_, _, file, name)| (file.clone(), name.clone())).collect()
+    }
 }
 
 pub(crate) struct Executed {
@@ -140,14 +182,15 @@ pub(crate) fn keep(folder: &Path, name: &str, script: &str, run: impl FnOnce(&Pa
 fn python(kept: &Path) -> Command {
     let venv = kept.join("venv");
     let program = venv.join("bin/python");
-    if !venv.join("done").exists() {
+    let wanted = INSTALLED.join("\n");
+    if fs::read_to_string(venv.join("done")).ok().as_ref() != Some(&wanted) {
         eprintln!("   an environment with jedi and pytest");
         let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv).status();
         assert!(made.is_ok_and(|status| status.success()), "python3 -m venv failed");
         let mut pip = Command::new(&program);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(INSTALLED);
         assert!(pip.status().is_ok_and(|status| status.success()), "pip install failed");
-        fs::write(venv.join("done"), "").expect("a folder of ours");
+        fs::write(venv.join("done"), wanted).expect("a folder of ours");
     }
     Command::new(program)
 }

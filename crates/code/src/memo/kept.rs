@@ -1,6 +1,7 @@
 //! What all uses mean, as bytes: so that the next process need not find it out again. Files go by their place among all
 //! files in order of their paths. Reading is total: bytes that do not fit the files give nothing.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -12,11 +13,12 @@ use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place, Scri
 use crate::resolve::{Confidence, Edge, EdgeKind, Reads, Resolution, Unresolved};
 
 /// The first bytes of a packed memo. It changes whenever what is packed changes, or how a use is understood.
-const FORMAT: [u8; 4] = *b"cm09";
+const FORMAT: [u8; 4] = *b"cm12";
 
 impl Memo {
     /// All that was worked out and still holds.
-    pub fn pack(&self) -> Vec<u8> {
+    pub fn pack(&mut self) -> Vec<u8> {
+        self.wake();
         let ids: Vec<FileId> = self.files.each().map(|(id, _)| id).collect();
         let mut ranks = vec![FileId(u32::MAX); ids.iter().map(|id| id.0 as usize + 1).max().unwrap_or(0)];
         for (rank, id) in (0..).zip(&ids) {
@@ -38,43 +40,85 @@ impl Memo {
         out
     }
 
-    /// The memo that gave `packed` when its files were these, in order of their paths.
+    /// The memo that gave `packed` when its files were these, in order of their paths. What their uses mean sleeps until
+    /// somebody asks, or one of them changes.
     pub fn unpack(files: &[(Arc<str>, Arc<Facts>)], packed: &[u8]) -> Option<Self> {
         let mut packed = packed.strip_prefix(&FORMAT)?;
         let manifests: Vec<(Box<str>, Manifest)> = Pack::get(&mut packed)?;
-        let mut parts = Vec::with_capacity(files.len());
-        for _ in files {
-            let length = u32::get(&mut packed)? as usize;
-            let (part, rest) = packed.split_at_checked(length)?;
-            packed = rest;
-            parts.push(part);
+        let parts = parts(packed, files.len())?;
+        let changes = files.iter().map(|(path, facts)| (Arc::clone(path), Some(Arc::clone(facts))));
+        let known = Files::default().with(changes.collect());
+        let said = manifests.into_iter().map(|(path, manifest)| (path.into(), Some(Arc::new(manifest))));
+        let known = Arc::new(known.with_manifests(said.collect()).unwrap_or(known));
+        let dirty = parts.iter().any(|part| part.is_empty());
+        let asleep = Some(Asleep { files: Arc::clone(&known), packed: packed.into() });
+        Some(Self { files: known, facts_revision: 1, dirty, asleep, ..Self::default() })
+    }
+
+    /// What sleeps, for whoever has the time to wake it without holding the memo. It is to be given to [`Memo::rise`].
+    pub fn asleep(&self) -> Option<Asleep> {
+        self.asleep.clone()
+    }
+
+    /// Takes what was woken, if it still slept.
+    pub fn rise(&mut self, awake: Awake) {
+        if self.asleep.take().is_some() {
+            // All is found out again where the bytes were not what they said.
+            self.dirty |= awake.0.is_none();
+            self.cells = awake.0.unwrap_or_default();
+            self.gather();
         }
-        let defs: Vec<usize> = files.iter().map(|(_, facts)| facts.defs.len()).collect();
-        let read = || {
-            let cells = parts.par_iter().zip(files).map(|(part, (_, facts))| {
-                let mut rest = *part;
-                if rest.is_empty() {
+    }
+
+    pub(super) fn wake(&mut self) {
+        if let Some(asleep) = self.asleep() {
+            self.rise(asleep.wake());
+        }
+    }
+}
+
+/// What uses mean, as bytes, and the files it is true for.
+#[derive(Clone)]
+pub struct Asleep {
+    files: Arc<Files>,
+    packed: Arc<[u8]>,
+}
+
+/// The same as it is used.
+pub struct Awake(Option<HashMap<FileId, Cell>>);
+
+impl Asleep {
+    pub fn wake(self) -> Awake {
+        let Self { files, packed } = self;
+        let facts: Vec<&Arc<Facts>> = files.each().map(|(_, entry)| &entry.facts).collect();
+        let defs: Vec<usize> = facts.iter().map(|facts| facts.defs.len()).collect();
+        let cells = || {
+            let cells = parts(&packed, facts.len())?.into_par_iter().zip(&facts).map(|(mut part, facts)| {
+                if part.is_empty() {
                     return Some(None);
                 }
-                let cell = Packed::get(&mut rest)?;
-                (rest.is_empty() && cell.is_sound(&defs, facts)).then(|| Some(cell.cell(facts)))
+                let cell = Packed::get(&mut part)?;
+                (part.is_empty() && cell.is_sound(&defs, facts)).then(|| Some(cell.cell(facts)))
             });
-            cells.collect::<Option<Vec<Option<Cell>>>>()
+            let cells: Vec<Option<Cell>> = cells.collect::<Option<_>>()?;
+            Some((0..).map(FileId).zip(cells).filter_map(|(id, cell)| Some((id, cell?))).collect())
         };
-        let known = || {
-            let changes = files.iter().map(|(path, facts)| (Arc::clone(path), Some(Arc::clone(facts))));
-            let known = Files::default().with(changes.collect());
-            let said = manifests.into_iter().map(|(path, manifest)| (path.into(), Some(Arc::new(manifest))));
-            known.with_manifests(said.collect()).unwrap_or(known)
-        };
-        let (cells, known) = rayon::join(read, known);
-        let cells = cells.filter(|_| packed.is_empty())?;
-        let dirty = cells.iter().any(Option::is_none);
-        let cells = (0..).map(FileId).zip(cells).filter_map(|(id, cell)| Some((id, cell?))).collect();
-        let mut memo = Self { files: Arc::new(known), cells, facts_revision: 1, dirty, ..Self::default() };
-        memo.gather();
-        Some(memo)
+        // Whoever asks who uses whom needs these as well.
+        let (cells, _) = rayon::join(cells, || (files.index(), files.modules()));
+        Awake(cells)
     }
+}
+
+/// The bytes of each file.
+fn parts(mut packed: &[u8], files: usize) -> Option<Vec<&[u8]>> {
+    let mut parts = Vec::with_capacity(files);
+    for _ in 0..files {
+        let length = u32::get(&mut packed)? as usize;
+        let (part, rest) = packed.split_at_checked(length)?;
+        packed = rest;
+        parts.push(part);
+    }
+    packed.is_empty().then_some(parts)
 }
 
 /// A cell with its files by their places.

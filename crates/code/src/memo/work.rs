@@ -49,6 +49,7 @@ impl Memo {
     /// What has to be worked out for the state now; nothing if everything is known. Of two works at once the later one
     /// would do the earlier one's once more.
     pub fn work(&mut self) -> Option<Work> {
+        self.wake();
         if !self.dirty {
             return None;
         }

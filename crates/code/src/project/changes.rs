@@ -69,7 +69,7 @@ impl Changes {
                 files.entry(id).map(|entry| (id, Arc::clone(&entry.facts)))
             };
             match (facts(old), facts(new)) {
-                (Some((id, before)), Some((_, after))) => changes.edited(id, &before, &after),
+                (Some((id, before)), Some((_, after))) => changes.edited(id, path, &before, &after),
                 (Some((id, before)), None) => {
                     changes.gone.push(id);
                     changes.came_or_went(old, new, path, &before);
@@ -84,12 +84,12 @@ impl Changes {
         changes
     }
 
-    fn edited(&mut self, id: FileId, before: &Facts, after: &Facts) {
+    fn edited(&mut self, id: FileId, path: &str, before: &Facts, after: &Facts) {
         let facets = differences(before, after);
         if !facets.is_empty() {
             self.facets.push((id, facets));
         }
-        let (old, new) = (kinds(before), kinds(after));
+        let (old, new) = (kinds(path, before), kinds(path, after));
         let other = |(name, kinds): &(&NameKey, &Vec<_>)| new.get(name) != Some(kinds);
         self.names.extend(old.iter().filter(other).map(|(name, _)| *name));
         self.names.extend(new.keys().filter(|name| !old.contains_key(name)));
@@ -104,7 +104,7 @@ impl Changes {
     }
 
     fn came_or_went(&mut self, old: &Files, new: &Files, path: &str, facts: &Facts) {
-        self.names.extend(kinds(facts).into_keys());
+        self.names.extend(kinds(path, facts).into_keys());
         self.lookups.extend(declared_package(facts).map(Lookup::package));
         let (folder, name) = split(path);
         let base = name.rsplit_once('.').map_or(name, |(base, _)| base);
@@ -126,16 +126,16 @@ impl Changes {
 
 /// How a file defines each name that the project lists, and all that begin alike: for whoever looks a method up by the
 /// beginning of its name, which ends with an underscore.
-fn kinds(facts: &Facts) -> QuickMap<NameKey, Vec<(NameKey, DefKind)>> {
+fn kinds(path: &str, facts: &Facts) -> QuickMap<NameKey, Vec<(NameKey, DefKind)>> {
     let mut out: QuickMap<_, Vec<_>> = QuickMap::default();
-    for (_, def) in listed(facts) {
-        let name = facts.text(def.name);
-        let key = NameKey::of(facts.language, name);
-        out.entry(key).or_default().push((key, def.kind));
-        if def.kind == DefKind::Method && facts.language == Language::Python {
+    for (name, id) in listed(path, facts) {
+        let kind = facts.def(id).kind;
+        let key = NameKey::of(facts.language, &name);
+        out.entry(key).or_default().push((key, kind));
+        if kind == DefKind::Method && facts.language == Language::Python {
             for (at, _) in name.match_indices('_') {
                 let start = NameKey::of(facts.language, &NameKey::begun(&name[..=at]));
-                out.entry(start).or_default().push((key, def.kind));
+                out.entry(start).or_default().push((key, kind));
             }
         }
     }

@@ -10,7 +10,6 @@ use super::{Cut, Part};
 use crate::graph::Call;
 use crate::memo::Snapshot;
 use crate::project::{FileId, Files, Place};
-use crate::quick::QuickMap;
 use crate::resolve::{Confidence, Edge, EdgeKind};
 
 #[derive(Clone, Debug, Serialize)]
@@ -59,47 +58,57 @@ impl fmt::Debug for Link<'_> {
 
 /// The edges that start in a part, in the order of files and of the text.
 pub fn calls<'s>(snapshot: &'s Snapshot, part: &Part) -> Calls<'s> {
-    let (ranks, strays) = (ranks(&snapshot.files), strays(snapshot));
+    let ranks = ranks(&snapshot.files);
     // File by file, in the order of their paths: next to nothing is left to sort.
-    let of_file = |id: &FileId| {
-        let resolution = snapshot.graph.part(*id);
-        let own = resolution.iter().flat_map(|part| &part.edges).filter(|edge| edge.from.file == *id);
-        let all = own.chain(strays.get(id).into_iter().flatten().copied());
-        let (mut sure, low): (Vec<&Edge>, Vec<&Edge>) =
-            all.partition(|edge| edge.confidence > Confidence::Low);
-        let rank = |place: Place| (ranks[place.file.0 as usize], place.def);
-        sure.sort_by_key(|edge| (edge.from.def, edge.line, rank(edge.to), edge.kind, edge.confidence));
-        let mut links: Vec<Link<'s>> =
-            sure.into_iter().map(|edge| Link { files: &snapshot.files, edge }).collect();
-        links.dedup_by(|one, other| one.says_the_same(other));
-        (links, low.len(), resolution.map_or(0, |part| part.unresolved.len()))
-    };
     let files: Vec<FileId> = part.files(snapshot).map(|(id, _)| id).collect();
-    let found: Vec<_> = files.par_iter().map(of_file).collect();
-    let (mut edges, mut possible, mut unresolved) = (Vec::new(), 0, 0);
-    for (links, low, unknown) in found {
+    let found: Vec<_> = files.par_iter().map(|id| of_file(snapshot, &ranks, *id)).collect();
+    let (mut edges, mut count) = (Vec::new(), Count::default());
+    for (links, of_file) in found {
         edges.extend(links);
-        possible += low;
-        unresolved += unknown;
+        count = count + of_file;
     }
-    let cut = Cut { total: edges.len(), ..Cut::default() };
-    Calls { edges, unresolved, possible, cut }
+    let cut = Cut { total: count.edges, ..Cut::default() };
+    Calls { edges, unresolved: count.unresolved, possible: count.possible, cut }
 }
 
-/// Edges that were found in another file than they start in, as those of a decorator are where it stands.
-fn strays(snapshot: &Snapshot) -> QuickMap<FileId, Vec<&Edge>> {
-    let mut strays: QuickMap<FileId, Vec<&Edge>> = QuickMap::default();
-    for (id, _) in snapshot.files.each() {
-        let edges = snapshot.graph.part(id).into_iter().flat_map(|part| &part.edges);
-        edges
-            .filter(|edge| edge.from.file != id)
-            .for_each(|edge| strays.entry(edge.from.file).or_default().push(edge));
+/// What is told of the edges that start somewhere, in numbers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Count {
+    pub(super) edges: usize,
+    pub(super) possible: usize,
+    pub(super) unresolved: usize,
+}
+
+impl std::ops::Add for Count {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            edges: self.edges + other.edges,
+            possible: self.possible + other.possible,
+            unresolved: self.unresolved + other.unresolved,
+        }
     }
-    strays
+}
+
+/// The edges that start in one file.
+pub(super) fn of_file<'s>(snapshot: &'s Snapshot, ranks: &[u32], id: FileId) -> (Vec<Link<'s>>, Count) {
+    let resolution = snapshot.graph.part(id);
+    let own = resolution.iter().flat_map(|part| &part.edges).filter(|edge| edge.from.file == id);
+    let all = own.chain(snapshot.graph.strays(id));
+    let (mut sure, low): (Vec<&Edge>, Vec<&Edge>) = all.partition(|edge| edge.confidence > Confidence::Low);
+    let rank = |place: Place| (ranks[place.file.0 as usize], place.def);
+    sure.sort_by_key(|edge| (edge.from.def, edge.line, rank(edge.to), edge.kind, edge.confidence));
+    let mut links: Vec<Link<'s>> =
+        sure.into_iter().map(|edge| Link { files: &snapshot.files, edge }).collect();
+    links.dedup_by(|one, other| one.says_the_same(other));
+    let unresolved = resolution.map_or(0, |part| part.unresolved.len());
+    let count = Count { edges: links.len(), possible: low.len(), unresolved };
+    (links, count)
 }
 
 /// The place of each file among all by path, so that no text is compared.
-fn ranks(files: &Files) -> Vec<u32> {
+pub(super) fn ranks(files: &Files) -> Vec<u32> {
     let most = files.each().map(|(id, _)| id.0 as usize + 1).max().unwrap_or(0);
     let mut ranks = vec![0; most];
     for (rank, (id, _)) in (0..).zip(files.each()) {

@@ -41,7 +41,7 @@ pub fn context(snapshot: &Snapshot, entry: &str, depth: usize) -> Result<Context
     let mut left: VecDeque<(Place, usize)> = starts.iter().map(|place| (*place, 0)).collect();
     let mut functions = Vec::new();
     while let Some((place, distance)) = left.pop_front() {
-        let mut next: Vec<Place> = snapshot.graph.uses(place).iter().map(|edge| edge.to).collect();
+        let mut next: Vec<Place> = snapshot.graph.uses(place).map(|edge| edge.to).collect();
         next.sort_by_key(|place| (snapshot.files.path(place.file), place.def));
         next.dedup();
         functions.push(function(snapshot, place, distance, &next));

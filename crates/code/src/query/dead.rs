@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::budget::{self, counted};
 use super::{Answer, Cut, Part};
-use crate::facts::{Def, DefId, DefKind, Expr, Facts, Flags, Sym};
+use crate::facts::{Def, DefId, DefKind, Facts, Flags, Sym};
 use crate::language::Language;
 use crate::memo::Snapshot;
-use crate::project::{Entry, FileId, Place};
-use crate::quick::{QuickMap, QuickSet};
+use crate::project::{Entry, FileId, Mentions, Place, used};
+use crate::quick::QuickSet;
 use crate::resolve;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,10 +39,9 @@ pub fn dead(snapshot: &Snapshot, part: &Part, entries: &[String]) -> Dead {
     let total = files.iter().flat_map(|(_, entry)| &entry.facts.defs).filter(|def| def.kind.runs()).count();
     let candidates: Vec<Place> =
         files.par_iter().flat_map_iter(|(id, entry)| unused(snapshot, *id, entry, entries)).collect();
-    let mentions = Mentions::of(snapshot, &candidates);
     let mut answer =
         Dead { dead: Vec::new(), possibly_dead: Vec::new(), total_functions: total, cut: Cut::default() };
-    let verdicts: Vec<_> = candidates.par_iter().map(|place| verdict(snapshot, *place, &mentions)).collect();
+    let verdicts: Vec<_> = candidates.par_iter().map(|place| verdict(snapshot, *place)).collect();
     for (place, (sure, evidence)) in candidates.into_iter().zip(verdicts) {
         let facts = snapshot.files.facts(place.file);
         let def = facts.def(place.def);
@@ -77,7 +76,8 @@ fn unused(snapshot: &Snapshot, id: FileId, entry: &Entry, entries: &[String]) ->
 }
 
 /// Whether it is surely dead, and why we think so.
-fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool, &'static str) {
+fn verdict(snapshot: &Snapshot, place: Place) -> (bool, &'static str) {
+    let mentions = snapshot.files.mentions();
     let facts = snapshot.files.facts(place.file);
     let def = facts.def(place.def);
     let name = facts.text(def.name);
@@ -85,16 +85,18 @@ fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool,
     if def.decorator_texts.iter().any(registers) {
         return (false, "a decorator may register it");
     }
-    if is_exported(facts, snapshot.files.path(place.file), place.def, def) || mentions.given_on(facts, def) {
+    if is_exported(facts, snapshot.files.path(place.file), place.def, def)
+        || is_given_on(mentions, facts, def)
+    {
         return (false, "exported: others may use it");
     }
     if def.flags.has(Flags::OVERRIDE) || may_override(snapshot, place) {
         return (false, "its class has parents that may call it");
     }
-    if mentions.elsewhere(name, place) {
+    if is_met(snapshot, facts, place) {
         return (false, "the name is used on objects of unknown type, or imported");
     }
-    if mentions.begins(name) {
+    if beginnings(name).any(|beginning| mentions.get(beginning).written > 0) {
         return (false, "its name begins like one that is put together from text");
     }
     if def.flags.has(Flags::ABSTRACT) && def.kind != DefKind::Function {
@@ -103,75 +105,25 @@ fn verdict(snapshot: &Snapshot, place: Place, mentions: &Mentions<'_>) -> (bool,
     (true, "nothing uses or mentions it")
 }
 
-/// Names that are used somewhere, by whom.
-struct Mentions<'s> {
-    /// By name: one of the functions that use it, and whether there are others.
-    used: QuickMap<&'s str, (Place, bool)>,
-    written: QuickSet<&'s str>,
-    /// Names that a package imports to give them on.
-    given: QuickSet<&'s str>,
-}
-
-impl<'s> Mentions<'s> {
-    fn of(snapshot: &'s Snapshot, candidates: &[Place]) -> Self {
-        let name = |place: &Place| {
-            let facts = snapshot.files.facts(place.file);
-            facts.text(facts.def(place.def).name)
-        };
-        let names: QuickSet<&str> = candidates.iter().map(name).collect();
-        let beginnings: QuickSet<&str> = names.iter().flat_map(|name| beginnings(name)).collect();
-        let files: Vec<_> = snapshot.files.each().collect();
-        let seen = files.par_iter().map(|(id, entry)| seen(*id, &entry.facts, &names, &beginnings));
-        let seen: Vec<Seen<'_>> = seen.collect();
-        let (mut used, mut written): (QuickMap<&str, (Place, bool)>, QuickSet<&str>) = Default::default();
-        for here in seen {
-            written.extend(here.written);
-            for (name, user) in here.used {
-                used.entry(name).and_modify(|(first, more)| *more |= *first != user).or_insert((user, false));
-            }
-        }
-        let packages = files.iter().filter(|(_, entry)| entry.path.ends_with("__init__.py"));
-        let given = packages.flat_map(|(_, entry)| {
-            entry.facts.imports.iter().filter_map(|import| Some(entry.facts.text(import.name?)))
-        });
-        Self { used, written, given: given.collect() }
-    }
-
-    fn elsewhere(&self, name: &str, place: Place) -> bool {
-        self.written.contains(name) || self.used.get(name).is_some_and(|(user, more)| *more || *user != place)
-    }
-
-    /// Whether a package gives on the function, or the class it is a public member of.
-    fn given_on(&self, facts: &Facts, def: &Def) -> bool {
-        let class = facts.def(def.parent);
-        let outer = if class.kind == DefKind::Class { class.name } else { def.name };
-        self.given.contains(facts.text(outer)) && !facts.text(def.name).starts_with('_')
-    }
-
-    fn begins(&self, name: &str) -> bool {
-        beginnings(name).any(|beginning| self.written.contains(beginning))
+/// Whether somebody else may mean it: the name is used or written outside of the function itself.
+fn is_met(snapshot: &Snapshot, facts: &Facts, place: Place) -> bool {
+    let name = facts.def(place.def).name;
+    let count = snapshot.files.mentions().get(facts.text(name));
+    let here = || used(facts).filter(|(sym, _)| *sym == name).map(|(_, scope)| facts.charged(scope));
+    match count.used {
+        _ if count.written > 0 => true,
+        0 => false,
+        // By its own file or by another one.
+        1 => here().next().is_none() || here().any(|user| user != place.def),
+        _ => true,
     }
 }
 
-/// What one file says of the names that are asked about.
-struct Seen<'s> {
-    written: Vec<&'s str>,
-    used: Vec<(&'s str, Place)>,
-}
-
-fn seen<'s>(id: FileId, facts: &'s Facts, names: &QuickSet<&str>, beginnings: &QuickSet<&str>) -> Seen<'s> {
-    // Which of the file's names are wanted, asked once per name and not once per use.
-    let here: Vec<bool> = facts.names.iter().map(|name| names.contains(name)).collect();
-    let written = facts.mentions.iter().filter(|sym| {
-        let text = facts.text(**sym);
-        here[sym.0 as usize] || (text.ends_with('_') && beginnings.contains(text))
-    });
-    let used = facts.sites.iter().filter_map(|site| {
-        let (Expr::Name(sym) | Expr::Member(_, sym)) = facts.expr(site.expr) else { return None };
-        let user = Place { file: id, def: facts.charged(site.scope) };
-        here[sym.0 as usize].then(|| (facts.text(sym), user))
-    });
-    Seen { written: written.map(|sym| facts.text(*sym)).collect(), used: used.collect() }
+/// Whether a package gives on the function, or the class it is a public member of.
+fn is_given_on(mentions: &Mentions, facts: &Facts, def: &Def) -> bool {
+    let class = facts.def(def.parent);
+    let outer = if class.kind == DefKind::Class { class.name } else { def.name };
+    !facts.text(def.name).starts_with('_') && mentions.get(facts.text(outer)).given > 0
 }
 
 /// The parts of a name that end with `_`, from which names are put together.

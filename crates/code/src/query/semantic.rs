@@ -1,16 +1,19 @@
 //! Functions by what they are about: their names taken apart, their documentation and signatures, ranked by BM25, and
 //! brought nearer by what they call and who calls them.
 
-use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::budget::{self, list_answer};
 use super::extract::first_line;
 use super::{Cut, Part};
-use crate::facts::{DefKind, Facts};
+use crate::facts::{DefId, DefKind, Facts};
 use crate::memo::Snapshot;
-use crate::project::Place;
+use crate::project::{Entry, FileId, Files, Place};
+use crate::quick::{Quick, QuickMap};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Semantic {
@@ -33,13 +36,22 @@ pub struct Match {
     pub score: f64,
 }
 
-/// The words of all functions and classes; built once for a state of the facts.
+/// The words of all functions and classes, file by file, so that after an edit those of one file are counted.
+#[derive(Default)]
 pub struct Index {
-    places: Vec<Place>,
-    lengths: Vec<f32>,
-    /// By word: which definitions have it, and how much of it.
-    words: HashMap<Box<str>, Vec<(u32, f32)>>,
-    average: f32,
+    of: Arc<Files>,
+    /// By the number of the file.
+    files: Vec<Option<Arc<Words>>>,
+}
+
+/// The words of one file.
+#[derive(Default)]
+struct Words {
+    /// Its functions and classes, and how many words each has.
+    defs: Vec<(DefId, f32)>,
+    /// Sorted by word: which of them has it, and how much of it. Words go by a number: two that shared one would only rank
+    /// something too high.
+    counts: Vec<(u64, u32, f32)>,
 }
 
 /// How often a word counts that is in the name, the signature, the documentation, the path.
@@ -54,35 +66,34 @@ const NEIGHBOUR: f32 = 0.15;
 
 impl Index {
     pub fn build(snapshot: &Snapshot) -> Self {
-        let mut index = Self { places: Vec::new(), lengths: Vec::new(), words: HashMap::new(), average: 1.0 };
-        for (file, entry) in snapshot.files.each() {
-            for (def, one) in entry.facts.each_def() {
-                if one.kind.runs() || one.kind == DefKind::Class {
-                    index.add(Place { file, def }, &entry.path, &entry.facts);
-                }
-            }
-        }
-        let total: f32 = index.lengths.iter().sum();
-        index.average = (total / (index.lengths.len().max(1) as f32)).max(1.0);
-        index
+        Self::default().next(snapshot)
     }
 
-    fn add(&mut self, place: Place, path: &str, facts: &Facts) {
-        let def = facts.def(place.def);
-        let doc = def.doc.map_or("", |doc| facts.text(doc));
-        let texts = [&*facts.qualified(place.def), facts.text(def.signature), doc, path];
-        let mut counts: HashMap<String, f32> = HashMap::new();
-        for (text, weight) in texts.iter().zip(WEIGHTS) {
-            for word in split_words(text) {
-                *counts.entry(word).or_default() += weight;
-            }
+    /// The index of another state of the same files.
+    #[must_use]
+    pub fn next(&self, snapshot: &Snapshot) -> Self {
+        let known = |id: FileId| {
+            let is_known = self.of.is_same(&snapshot.files, id);
+            if is_known { self.files[id.0 as usize].clone() } else { None }
+        };
+        let each: Vec<(FileId, &Entry)> = snapshot.files.each().collect();
+        let words = |(id, entry): &(FileId, &Entry)| {
+            (*id, known(*id).unwrap_or_else(|| Arc::new(Words::of(&entry.path, &entry.facts))))
+        };
+        let mut files = vec![None; snapshot.files.numbers()];
+        for (id, words) in each.par_iter().map(words).collect::<Vec<_>>() {
+            files[id.0 as usize] = Some(words);
         }
-        let number = u32::try_from(self.places.len()).expect("fewer definitions than 32 bits can count");
-        self.places.push(place);
-        self.lengths.push(counts.values().sum());
-        for (word, count) in counts {
-            self.words.entry(word.into()).or_default().push((number, count));
-        }
+        Self { of: Arc::clone(&snapshot.files), files }
+    }
+
+    /// Whether it is that of a state.
+    pub fn is_of(&self, snapshot: &Snapshot) -> bool {
+        Arc::ptr_eq(&self.of, &snapshot.files)
+    }
+
+    fn words(&self) -> impl Iterator<Item = (FileId, &Words)> {
+        self.of.each().filter_map(|(id, _)| Some((id, self.files[id.0 as usize].as_deref()?)))
     }
 
     /// The `top` definitions of a part that fit the query best.
@@ -92,33 +103,79 @@ impl Index {
 
     /// All definitions of a part that have a word of the query, best first.
     pub fn rank(&self, snapshot: &Snapshot, query: &str, part: &Part) -> Vec<(Place, f32)> {
-        let mut scores: HashMap<u32, f32> = HashMap::new();
-        let mut words: Vec<String> = split_words(query).collect();
-        words.sort_unstable();
-        words.dedup();
-        for word in &words {
-            let Some(list) = self.words.get(word.as_str()) else { continue };
-            let (all, with) = (self.places.len() as f32, list.len() as f32);
-            let rarity = ((all - with + 0.5) / (with + 0.5) + 1.0).ln();
-            for (number, count) in list {
-                let length = self.lengths[*number as usize] / self.average;
-                *scores.entry(*number).or_default() +=
-                    rarity * count * (K + 1.0) / (count + K * (1.0 - B + B * length));
-            }
-        }
-        let by_place: HashMap<Place, f32> =
-            scores.iter().map(|(number, score)| (self.places[*number as usize], *score)).collect();
-        let mut ranked: Vec<(Place, f32)> = by_place
+        let scores = self.scores(query);
+        let mut ranked: Vec<(Place, f32)> = scores
             .iter()
             .filter(|(place, _)| {
                 part.holds(snapshot.files.path(place.file), snapshot.files.facts(place.file).language)
             })
-            .map(|(place, score)| (*place, score + NEIGHBOUR * best_neighbour(snapshot, *place, &by_place)))
+            .map(|(place, score)| (*place, score + NEIGHBOUR * best_neighbour(snapshot, *place, &scores)))
             .collect();
         let path = |place: Place| (snapshot.files.path(place.file), place.def);
         ranked.sort_by(|(one, a), (other, b)| b.total_cmp(a).then_with(|| path(*one).cmp(&path(*other))));
         ranked
     }
+
+    /// How well definitions fit the query by their own words.
+    fn scores(&self, query: &str) -> QuickMap<Place, f32> {
+        let mut all: usize = 0;
+        let mut length: f32 = 0.0;
+        for (_, words) in self.words() {
+            all += words.defs.len();
+            length += words.defs.iter().map(|(_, length)| length).sum::<f32>();
+        }
+        let average = (length / (all.max(1) as f32)).max(1.0);
+        let mut query: Vec<String> = split_words(query).collect();
+        query.sort_unstable();
+        query.dedup();
+        let mut scores: QuickMap<Place, f32> = QuickMap::default();
+        for word in query.iter().map(|word| number(word)) {
+            let found: Vec<(Place, f32, f32)> =
+                self.words().flat_map(|(file, words)| words.with(file, word)).collect();
+            let rarity = ((all as f32 - found.len() as f32 + 0.5) / (found.len() as f32 + 0.5) + 1.0).ln();
+            for (place, length, count) in found {
+                *scores.entry(place).or_default() +=
+                    rarity * count * (K + 1.0) / (count + K * (1.0 - B + B * length / average));
+            }
+        }
+        scores
+    }
+}
+
+impl Words {
+    fn of(path: &str, facts: &Facts) -> Self {
+        let mut words = Self::default();
+        for (id, def) in facts.each_def().filter(|(_, def)| def.kind.runs() || def.kind == DefKind::Class) {
+            let doc = def.doc.map_or("", |doc| facts.text(doc));
+            let texts = [&*facts.qualified(id), facts.text(def.signature), doc, path];
+            let mut counts: QuickMap<u64, f32> = QuickMap::default();
+            for (text, weight) in texts.iter().zip(WEIGHTS) {
+                split_words(text).for_each(|word| *counts.entry(number(&word)).or_default() += weight);
+            }
+            let place = u32::try_from(words.defs.len()).expect("a file has fewer definitions than bytes");
+            words.defs.push((id, counts.values().sum()));
+            words.counts.extend(counts.into_iter().map(|(word, count)| (word, place, count)));
+        }
+        words.counts.sort_unstable_by_key(|(word, place, _)| (*word, *place));
+        words.counts.shrink_to_fit();
+        words
+    }
+
+    /// The definitions that have a word, how many words they have, and how much of this one.
+    fn with(&self, file: FileId, word: u64) -> impl Iterator<Item = (Place, f32, f32)> {
+        let start = self.counts.partition_point(|(other, ..)| *other < word);
+        let found = self.counts[start..].iter().take_while(move |(other, ..)| *other == word);
+        found.map(move |(_, place, count)| {
+            let (def, length) = self.defs[*place as usize];
+            (Place { file, def }, length, *count)
+        })
+    }
+}
+
+fn number(word: &str) -> u64 {
+    let mut hash = Quick::default();
+    word.hash(&mut hash);
+    hash.finish()
 }
 
 /// The first `top` of a ranking, as they are told.
@@ -129,8 +186,8 @@ pub fn answer(snapshot: &Snapshot, query: &str, ranked: Vec<(Place, f32)>, top: 
     Semantic { query: query.to_owned(), results, cut }
 }
 
-fn best_neighbour(snapshot: &Snapshot, place: Place, scores: &HashMap<Place, f32>) -> f32 {
-    let called = snapshot.graph.uses(place).iter().map(|edge| edge.to);
+fn best_neighbour(snapshot: &Snapshot, place: Place, scores: &QuickMap<Place, f32>) -> f32 {
+    let called = snapshot.graph.uses(place).map(|edge| edge.to);
     let callers = snapshot.graph.users(place).iter().map(|edge| edge.from);
     called
         .chain(callers)

@@ -10,6 +10,7 @@ use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
 use crate::facts::{DefId, DefKind, Facts};
 use crate::memo::Snapshot;
+use crate::project::Entry;
 
 #[derive(Clone, Debug, Serialize)]
 pub struct Structure<'s> {
@@ -48,14 +49,17 @@ pub struct Definition<'s> {
 /// The definitions of every file of a part.
 pub fn structure<'s>(snapshot: &'s Snapshot, part: &Part) -> Structure<'s> {
     let entries = part.files(snapshot).map(|(_, entry)| entry);
-    let files: Vec<Outline<'s>> =
-        entries.map(|entry| Outline { path: &entry.path, facts: &entry.facts }).collect();
+    let files: Vec<Outline<'s>> = entries.map(Outline::of).collect();
     let languages: BTreeSet<_> = files.iter().map(|file| file.facts.language.name()).collect();
     let cut = Cut { total: files.len(), ..Cut::default() };
     Structure { languages: languages.into_iter().collect(), files, cut }
 }
 
 impl<'s> Outline<'s> {
+    pub(super) fn of(entry: &'s Entry) -> Self {
+        Self { path: &entry.path, facts: &entry.facts }
+    }
+
     pub fn told(&self) -> FileStructure<'s> {
         let facts = self.facts;
         let mut imports: Vec<String> =

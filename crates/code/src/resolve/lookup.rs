@@ -26,7 +26,9 @@ impl Resolver<'_> {
                     return self.bound_values(file, outer, depth);
                 }
                 if !bound.is_empty() {
-                    return self.bound_values(file, bound, depth);
+                    let values = self.bound_values(file, bound, depth);
+                    let is_ours = python && file == self.home && values.is_empty();
+                    return if is_ours { self.shaped(at, name) } else { values };
                 }
             }
             if let Some(found) = self.member_in_scope(file, at, name, depth) {
@@ -41,7 +43,12 @@ impl Resolver<'_> {
             }
             at = facts.def(at).parent;
         }
-        self.ambient(file, facts.text(name))
+        if let Some(known) = self.unbound.get(&(file, name)) {
+            return known.to_vec();
+        }
+        let found = self.ambient(file, facts.text(name));
+        self.unbound.insert((file, name), found.as_slice().into());
+        found
     }
 
     /// A bare name that is a member of the class around, where a language allows that.
@@ -322,13 +329,16 @@ impl Resolver<'_> {
             if !given.is_empty() {
                 return given;
             }
-        }
-        if out.is_empty()
-            && facts.language == Language::Python
-            && let Some(folder) = self.files.modules().package_folder(self.files.path(id))
-        {
-            let folder = folder.to_owned();
-            return self.folder_member(&folder, Language::Python, name);
+            // Also for a package that takes a module out of itself: `from shop import prices` in shop's own file.
+            if facts.language == Language::Python
+                && let Some(folder) = self.files.modules().package_folder(self.files.path(id))
+            {
+                let folder = folder.to_owned();
+                let inside = self.folder_member(&folder, Language::Python, name);
+                if !inside.is_empty() {
+                    return inside;
+                }
+            }
         }
         if out.is_empty()
             && matches!(

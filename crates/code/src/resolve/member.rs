@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::{DEPTH, Resolver, Value};
 use crate::facts::{Binding, Bound, DefId, DefKind, Expr};
 use crate::language::Language;
-use crate::project::{FileId, Place};
+use crate::project::{FileId, NameKey, Place};
 
 /// A member as found: the binding, and the file it is in.
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +104,7 @@ impl Resolver<'_> {
         let bound = facts.bound_text(class.def, name);
         let mut found: Vec<_> =
             bound.iter().map(|binding| Found { file: class.file, binding: *binding }).collect();
-        if found.is_empty() && has_extensions(facts.language) {
+        if found.is_empty() && facts.language.has_extensions() {
             found = self.extension_member(class, name);
         }
         found
@@ -112,24 +112,18 @@ impl Resolver<'_> {
 
     /// Methods of a class that are written outside it, here or in other files.
     fn extension_member(&mut self, class: Place, name: &str) -> Vec<Found> {
-        let class_name = self.facts(class.file).text(self.facts(class.file).def(class.def).name).to_owned();
+        let facts = self.facts(class.file);
+        let class_name = facts.text(facts.def(class.def).name);
         let mut found = Vec::new();
-        for place in self.everywhere(name) {
+        for place in self.everywhere(&NameKey::member(class_name, name)) {
             let facts = self.facts(place.file);
-            let owner = facts.class_of(place.def).map(|owner| facts.text(owner));
-            let parent = facts.def(place.def).parent;
-            let outside = facts.def(place.def).owner.is_some()
-                || facts.def(parent).kind == DefKind::Extension
+            let def = facts.def(place.def);
+            let outside = def.owner.is_some()
+                || facts.def(def.parent).kind == DefKind::Extension
                 || place.file != class.file;
-            if owner == Some(class_name.as_str()) && outside && self.extends(place, class) {
-                let def = facts.def(place.def);
-                let binding = Binding {
-                    scope: parent,
-                    name: def.name,
-                    to: Bound::Def(place.def),
-                    within: parent,
-                    line: def.line,
-                };
+            if outside && self.extends(place, class) {
+                let (scope, to) = (def.parent, Bound::Def(place.def));
+                let binding = Binding { scope, name: def.name, to, within: scope, line: def.line };
                 found.push(Found { file: place.file, binding });
             }
         }
@@ -189,7 +183,7 @@ impl Resolver<'_> {
             .iter()
             .map(|base| (class.file, facts.def(class.def).parent, *base))
             .collect();
-        if has_extensions(facts.language) {
+        if facts.language.has_extensions() {
             bases.extend(self.extension_bases(class));
         }
         for (file, scope, base) in bases {
@@ -256,20 +250,4 @@ impl Resolver<'_> {
         let is_property = self.facts(found.file).def(def).kind == DefKind::Property;
         is_property.then_some(Place { file: found.file, def })
     }
-}
-
-/// Languages in which a type's methods can be elsewhere.
-fn has_extensions(language: Language) -> bool {
-    matches!(
-        language,
-        Language::Go
-            | Language::Rust
-            | Language::Cpp
-            | Language::Swift
-            | Language::Ruby
-            | Language::Lua
-            | Language::Luau
-            | Language::CSharp
-            | Language::JavaScript
-    )
 }

@@ -4,7 +4,7 @@
 use super::{DEPTH, Resolver, Value};
 use crate::facts::{DefId, DefKind, Flags, Import};
 use crate::language::{Language, Reach};
-use crate::project::{FileId, Place, split};
+use crate::project::{FileId, NameKey, Place, split};
 
 impl Resolver<'_> {
     /// What a name means that no scope of its file binds. A type or module that nobody here defines comes from
@@ -98,21 +98,14 @@ impl Resolver<'_> {
 
     /// A top-level name of the files in a folder.
     pub(super) fn go_member(&mut self, folder: &str, name: &str) -> Vec<Value> {
-        let mut found = Vec::new();
-        for place in self.everywhere(name) {
-            let facts = self.facts(place.file);
-            let def = facts.def(place.def);
-            let here = split(self.files.path(place.file)).0 == folder;
-            if here && def.parent == DefId::FILE && def.owner.is_none() {
-                found.push(place);
-            }
-        }
-        let mut values = self.as_values(&found);
-        if values.is_empty() {
+        let found = self.everywhere(&NameKey::near(folder, name));
+        let defs: Vec<_> = found.iter().copied().filter(|place| place.def != DefId::FILE).collect();
+        let mut values = self.as_values(&defs);
+        if defs.is_empty() {
             // Variables of the package.
-            for file in self.folder(folder).to_vec() {
-                let facts = self.facts(file);
-                values.extend(self.bound_values(file, facts.bound_text(DefId::FILE, name), 12));
+            for place in found {
+                let facts = self.facts(place.file);
+                values.extend(self.bound_values(place.file, facts.bound_text(DefId::FILE, name), 12));
             }
         }
         values

@@ -9,9 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use wire::Deadline;
-use wire::frame::{self, FrameError, Line, LineReader};
+use wire::frame::{self, FrameError, LineReader};
 use wire::tldr::{DaemonResponse, REQUEST_CAP};
-use wire::transport::{Connection, Listener};
+use wire::transport::{Connection, Listener, SendError};
+
+use crate::engine::Answered;
+use crate::line::Line;
 
 /// As many callers at once; who comes then waits in the system's queue until one of them goes, or has been silent for
 /// [`IN_A_CROWD`].
@@ -22,6 +25,8 @@ const IN_A_CROWD: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_secs(30);
 /// How long a caller may take to read an answer. One that never reads costs this and nothing more.
 const READING: Duration = Duration::from_secs(10);
+/// Small pieces are sent together, as many bytes of them as stay in a core's own memory until the kernel has taken them.
+const GATHERED: usize = 128 << 10;
 /// How often a waiting thread looks whether it is over.
 const LOOK: Duration = Duration::from_millis(200);
 /// How long answers that are being made may take when the daemon ends.
@@ -31,8 +36,8 @@ const STACK: usize = 1 << 20;
 
 /// What a caller says becomes what it is answered.
 pub(super) trait Answering: Send + Sync + 'static {
-    /// One whole line, without its newline; gives another, with it.
-    fn answer(&self, line: &str) -> Vec<u8>;
+    /// One whole line, without its newline; gives another.
+    fn answer(&self, line: &str) -> Line;
 }
 
 /// Takes calls until `stopping`, then lets those who were heard have their answer.
@@ -86,9 +91,9 @@ fn attend<C: Connection>(
     let mut heard = Instant::now();
     loop {
         let answer = match lines.next_line_by(Deadline::after(LOOK)) {
-            Ok(Some(Line::Whole(line))) => answer(service, &line),
+            Ok(Some(frame::Line::Whole(line))) => answer(service, &line),
             // Half a question at the end of a stream is one by somebody who left the newline out.
-            Ok(Some(Line::Torn(line))) => answer(service, &line),
+            Ok(Some(frame::Line::Torn(line))) => answer(service, &line),
             Ok(None) => return Ok(()),
             Err(FrameError::DeadlinePassed) => {
                 let patience = if guard.is_crowded() { IN_A_CROWD } else { SILENCE };
@@ -100,23 +105,36 @@ fn attend<C: Connection>(
             Err(FrameError::Io(error)) => return Err(error),
             Err(error) => refusal(&error.to_string()),
         };
-        mouth.send_within(&answer, Deadline::after(READING)).map_err(io::Error::other)?;
+        say(&mouth, &answer).map_err(io::Error::other)?;
         heard = Instant::now();
     }
 }
 
+/// Sends a line with its newline. Gives up after [`READING`] with an error.
+fn say(mouth: &impl Connection, line: &Line) -> Result<(), SendError> {
+    let deadline = Deadline::after(READING);
+    let mut gathered = Vec::with_capacity(line.len().min(GATHERED) + 1);
+    for piece in line.pieces().chain(["\n"]) {
+        if gathered.len() + piece.len() > GATHERED {
+            mouth.send_within(&gathered, deadline)?;
+            gathered.clear();
+        }
+        match piece.len() > GATHERED {
+            true => mouth.send_within(piece.as_bytes(), deadline)?,
+            false => gathered.extend_from_slice(piece.as_bytes()),
+        }
+    }
+    mouth.send_within(&gathered, deadline)
+}
+
 /// A fault of ours is an answer too, and nobody else's trouble.
-fn answer(service: &impl Answering, line: &str) -> Vec<u8> {
+fn answer(service: &impl Answering, line: &str) -> Line {
     catch_unwind(AssertUnwindSafe(|| service.answer(line)))
-        .unwrap_or_else(|_| to_line(&DaemonResponse::error("this question broke the daemon")))
+        .unwrap_or_else(|_| Answered::of(&DaemonResponse::error("this question broke the daemon")).line)
 }
 
-fn refusal(why: &str) -> Vec<u8> {
-    to_line(&DaemonResponse::error(format!("invalid IPC message: {why}")))
-}
-
-fn to_line(response: &DaemonResponse) -> Vec<u8> {
-    frame::to_line(response).expect("words are JSON")
+fn refusal(why: &str) -> Line {
+    Answered::of(&DaemonResponse::error(format!("invalid IPC message: {why}"))).line
 }
 
 /// One caller, counted until its thread ends, however it ends.
@@ -158,8 +176,8 @@ mod tests {
     struct Echo;
 
     impl Answering for Echo {
-        fn answer(&self, line: &str) -> Vec<u8> {
-            format!("{line}\n").into_bytes()
+        fn answer(&self, line: &str) -> Line {
+            line.to_owned().into()
         }
     }
 

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use kit::invocation::{Clock, Environment};
 use kit::log::Log;
 use kit::{Failure, Places, text};
-use wire::frame::to_line;
 use wire::tldr::{
     DaemonCommand, DaemonResponse, DaemonStatus, FullStatus, Notified, Request, SessionId, SimpleStatus,
     Tracked,
@@ -21,6 +20,7 @@ use super::statistics::{Statistics, Tokens};
 use crate::cache;
 use crate::engine::{Answered, Engine};
 use crate::index::Lifetime;
+use crate::line::Line;
 use crate::model;
 use crate::root::Root;
 use crate::settings::Settings;
@@ -92,6 +92,7 @@ impl Service {
                 service.noted(service.engine.persist());
             }
             service.indexing.fetch_sub(1, Ordering::SeqCst);
+            service.engine.wake();
             if service.engine.embedded().is_some() {
                 service.embed_in_background();
             }
@@ -263,17 +264,16 @@ impl Service {
 }
 
 impl Answering for Service {
-    fn answer(&self, line: &str) -> Vec<u8> {
+    fn answer(&self, line: &str) -> Line {
         *lock(&self.asked) = Instant::now();
         let request = match Request::parse(line) {
             Ok(request) => request,
-            Err(error) => return to_line(&DaemonResponse::error(error.to_string())).expect("words are JSON"),
+            Err(error) => return Answered::of(&DaemonResponse::error(error.to_string())).line,
         };
         let answered = self.respond(&request);
-        let mut line = answered.line.into_bytes();
-        line.push(b'\n');
-        self.count(&request, answered.raw_bytes, line.len());
-        line
+        // With its newline.
+        self.count(&request, answered.raw_bytes, answered.line.len() + 1);
+        answered.line
     }
 }
 
@@ -310,7 +310,8 @@ mod tests {
         let service =
             Service::new(root, env.places().unwrap(), settings, env, Clock::system(), Arc::clone(&stopping));
         let service = Arc::new(service);
-        let said = |line: &str| -> Value { serde_json::from_slice(&service.answer(line)).unwrap() };
+        let said =
+            |line: &str| -> Value { serde_json::from_str(&String::from(service.answer(line))).unwrap() };
         let status = || said(r#"{"cmd":"status"}"#)["status"].clone();
         // Whoever looks, for the first time or again, waits for us; and nobody else does.
         let held = service.engine.hold();

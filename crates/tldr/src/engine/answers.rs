@@ -10,7 +10,8 @@ use wire::tldr::Refusal;
 
 use super::telling::{Telling, Told};
 use super::understand::languages;
-use super::{Engine, Unable, View, lock, refuse, refuse_with};
+use super::{Engine, Unable, View, refuse, refuse_with};
+use crate::index::Files;
 
 /// How far a change is followed: calls that far away are everything.
 const CHANGE_DEPTH: usize = 10;
@@ -66,7 +67,7 @@ impl Engine {
             && *part != Part::default()
             && view.files_of(part).next().is_none()
         {
-            return Err(self.nothing_of(part).into());
+            return Err(self.nothing_of(part, &view.files).into());
         }
         Ok(match asks {
             Asks::Tree { part } => {
@@ -79,9 +80,12 @@ impl Engine {
             Asks::Structure { part } => {
                 let structure = query::structure::structure(snapshot, part);
                 if structure.files.is_empty() && !part.path.is_empty() {
-                    return Err(self.nothing_at(&part.path).into());
+                    return Err(self.nothing_at(&part.path, &view.files).into());
                 }
-                tell.about(structure)
+                match tell.is_whole() {
+                    true => self.shelf.structure(snapshot, part).into(),
+                    false => tell.about(structure),
+                }
             }
             Asks::Search { pattern, part, most } => {
                 tell.at_most(*most).about(pattern.answer(self.search(pattern, part, view)?))
@@ -96,6 +100,7 @@ impl Engine {
             Asks::Context { entry, depth } => {
                 tell.about(query::context::context(snapshot, entry, *depth).map_err(|why| missing(&why))?)
             }
+            Asks::Calls { part } if tell.is_whole() => self.shelf.calls(snapshot, part).into(),
             Asks::Calls { part } => tell.about(query::calls::calls(snapshot, part)),
             Asks::Impact { function, part, depth } => tell
                 .about(query::impact::impact(snapshot, function, *depth, part).map_err(|why| missing(&why))?),
@@ -116,27 +121,27 @@ impl Engine {
             Asks::ChangeImpact { changes } => {
                 tell.about(query::change::change_impact(snapshot, changes, CHANGE_DEPTH))
             }
-            Asks::Diagnostics { path } => self.diagnostics(path, tell)?,
+            Asks::Diagnostics { path } => self.diagnostics(path, tell, &view.files)?,
             Asks::Warm { language } => self.warm(*language, snapshot)?,
         })
     }
 
     fn facts<'v>(&self, view: &'v View, path: &str) -> Result<&'v code::facts::Facts, Box<Refusal>> {
         let facts = view.files.get(path).and_then(|file| file.facts.as_deref());
-        facts.ok_or_else(|| self.nothing_at(path))
+        facts.ok_or_else(|| self.nothing_at(path, &view.files))
     }
 
     /// Why there is no file in a part.
-    fn nothing_of(&self, part: &Part) -> Box<Refusal> {
+    fn nothing_of(&self, part: &Part, files: &Files) -> Box<Refusal> {
         match part.language {
             Some(language) if self.root.path().join(&part.path).exists() => {
                 refuse(format!("there is no {} here", language.table().title))
             }
-            _ => self.nothing_at(&part.path),
+            _ => self.nothing_at(&part.path, files),
         }
     }
 
-    pub(super) fn nothing_at(&self, path: &str) -> Box<Refusal> {
+    pub(super) fn nothing_at(&self, path: &str, files: &Files) -> Box<Refusal> {
         let full = self.root.path().join(path);
         match Language::of_path(path) {
             _ if !full.exists() => refuse(format!("`{path}` is not there")),
@@ -148,9 +153,7 @@ impl Engine {
                 "languages",
                 json!(languages()),
             ),
-            Some(_) if lock(&self.index).files().contains_key(path) => {
-                refuse(format!("`{path}` is too long or no text"))
-            }
+            Some(_) if files.contains_key(path) => refuse(format!("`{path}` is too long or no text")),
             Some(_) => refuse(format!("`{path}` is hidden by the ignore rules")),
         }
     }

@@ -19,8 +19,8 @@ impl Engine {
         tell: &Telling,
         view: &View,
     ) -> Result<Told, Unable> {
-        let language = Language::of_path(path).ok_or_else(|| self.nothing_at(path))?;
-        let file = view.files.get(path).ok_or_else(|| self.nothing_at(path))?;
+        let language = Language::of_path(path).ok_or_else(|| self.nothing_at(path, &view.files))?;
+        let file = view.files.get(path).ok_or_else(|| self.nothing_at(path, &view.files))?;
         let source = view.text(&self.root, path, file)?;
         let parsed = parse::parse(language, path, &source)
             .ok_or_else(|| refuse(format!("`{path}` is too long or no text")))?;

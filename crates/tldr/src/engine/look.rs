@@ -2,6 +2,7 @@
 //! worked out that not every question needs. Knows no answer.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use code::memo::{Asked, Basis, Memo};
 use wire::tldr::{DaemonCommand, Request};
@@ -54,6 +55,18 @@ impl Engine {
         }
     }
 
+    /// The one file that a question is about, if whoever holds the index looks at all files: that can take seconds, and
+    /// one file needs nothing of it. Nothing if the index is free, or soon will be.
+    pub(super) fn past_the_crowd(&self, request: &Request) -> Option<Arc<Files>> {
+        let path = self.one_file(request)?;
+        if self.has_looked.load(Ordering::SeqCst) || self.index.try_lock().is_ok() {
+            return None;
+        }
+        let mut index = Index::new(self.root.path(), Lifetime::OneLook);
+        index.look_at(&path);
+        Some(Arc::clone(index.files()))
+    }
+
     /// Brings files and facts up to date; gives what tells this state from others.
     pub fn refresh(&self) -> Digests {
         self.refreshed(|index| index.refresh(None))
@@ -61,6 +74,7 @@ impl Engine {
 
     /// Looks at every entry, whatever was told.
     pub fn reindex(&self) {
+        self.has_looked.store(false, Ordering::SeqCst);
         self.refreshed(Index::look_at_everything);
     }
 
@@ -87,6 +101,7 @@ impl Engine {
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());
         let changes = paths.into_iter().map(|path| (Arc::from(path.as_str()), facts(path))).collect();
         memo.update(changes);
+        self.has_looked.store(index.has_looked(), Ordering::SeqCst);
         if index.has_looked() {
             let all = first.then(|| index.files().keys());
             memo.update_manifests(index.manifests(changed.iter().chain(all.into_iter().flatten())));
@@ -129,7 +144,7 @@ fn as_of(asks: &Asks, index: &Index) -> u128 {
     match asks {
         Asks::Tree { .. } => index.digests().paths,
         Asks::Extract { file } | Asks::Imports { file } | Asks::Flow { file, .. } => {
-            index.files().get(file).map_or(0, |known| known.digest(file))
+            index.files().get(file).map_or(0, |known| known.digests.contents)
         }
         _ => index.digests().contents,
     }
@@ -160,7 +175,7 @@ fn basis(asks: &Asks, as_of: u128) -> Basis<'static> {
 #[cfg(test)]
 mod tests {
     use std::sync::Barrier;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
     use std::sync::mpsc::channel;
     use std::thread;
 
@@ -170,6 +185,43 @@ mod tests {
     use super::*;
     use crate::root::Root;
     use crate::settings::Settings;
+
+    #[test]
+    fn a_question_about_one_file_waits_for_nobody_who_looks_at_all_and_is_answered_alike() {
+        let home = Home::new();
+        home.write("p/lib.py", "import os\n\n\ndef helper(a):\n    b = a\n    return b\n");
+        home.write("p/notes.txt", "none\n");
+        home.write("p/.gitignore", "out/\n");
+        home.write("p/out/hidden.py", "def h():\n    pass\n");
+        let root = Root::find(&home.path().join("p")).unwrap();
+        let env = Environment::of(home.environment());
+        let engine = Arc::new(Engine::open(root, &Settings::default(), env, Lifetime::Long));
+        let ask = |text: &'static str| {
+            let (engine, (tell, told)) = (Arc::clone(&engine), channel());
+            thread::spawn(move || {
+                tell.send(String::from(engine.answer(&Request::parse(text).unwrap()).line))
+            });
+            told.recv_timeout(PATIENCE).expect(text)
+        };
+        let questions = [
+            r#"{"cmd":"extract","file":"lib.py"}"#,
+            r#"{"cmd":"imports","file":"lib.py"}"#,
+            r#"{"cmd":"cfg","file":"lib.py","function":"helper"}"#,
+            r#"{"cmd":"dfg","file":"lib.py","function":"helper"}"#,
+            r#"{"cmd":"slice","file":"lib.py","function":"helper","line":6}"#,
+            r#"{"cmd":"extract","file":"out/hidden.py"}"#,
+            r#"{"cmd":"extract","file":"notes.txt"}"#,
+            r#"{"cmd":"extract","file":"gone.py"}"#,
+            r#"{"cmd":"cfg","file":"lib.py","function":"none"}"#,
+        ];
+        // As somebody does who looks at a million files.
+        let held = engine.hold();
+        let before = questions.map(ask);
+        drop(held);
+        engine.refresh();
+        assert_eq!(questions.map(ask), before);
+        assert!(before[0].contains("helper") && before[4].contains("\"lines\""), "{before:?}");
+    }
 
     #[test]
     fn only_who_asks_who_uses_whom_waits_until_that_is_worked_out() {
@@ -182,7 +234,7 @@ mod tests {
         let (tell, told) = channel();
         let ask = |text: &'static str| {
             let (engine, tell) = (Arc::clone(&engine), tell.clone());
-            thread::spawn(move || tell.send(engine.answer(&Request::parse(text).unwrap()).line))
+            thread::spawn(move || tell.send(String::from(engine.answer(&Request::parse(text).unwrap()).line)))
         };
         // All who work that out have their hands full, as with a project of a million files.
         let pool = engine.workers.pool().unwrap();
@@ -215,18 +267,14 @@ mod tests {
         // What changes meanwhile is what those who come now are told, and those who waited may be.
         home.write("p/lib.py", "def helper():\n    return 2\n\n\ndef other():\n    helper()\n");
         engine.changed(&home.path().join("p/lib.py"));
-        assert!(
-            engine
-                .answer(&Request::parse(r#"{"cmd":"extract","file":"lib.py"}"#).unwrap())
-                .line
-                .contains("other")
-        );
+        let said = |text| String::from(engine.answer(&Request::parse(text).unwrap()).line);
+        assert!(said(r#"{"cmd":"extract","file":"lib.py"}"#).contains("other"));
         gate.wait();
         for asked in waiting {
             asked.join().unwrap().unwrap();
             assert!(told.recv_timeout(PATIENCE).unwrap().contains("main"));
         }
-        let calls = engine.answer(&Request::parse(r#"{"cmd":"calls"}"#).unwrap()).line;
+        let calls = said(r#"{"cmd":"calls"}"#);
         assert!(calls.contains("main") && calls.contains("other"), "{calls}");
     }
 }

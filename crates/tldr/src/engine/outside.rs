@@ -15,6 +15,7 @@ use wire::tldr::Refusal;
 
 use super::telling::{Telling, Told};
 use super::{Engine, lock, refuse, refuse_with};
+use crate::index::Files;
 use crate::root::FOLDER;
 use crate::{cache, checkers, walk};
 
@@ -48,7 +49,9 @@ impl Engine {
         if let Some(files) = files {
             let inside = |path: &PathBuf| match self.root.relative(self.root.path(), path) {
                 // A name that was mistyped must not look like a change that no test needs.
-                Some(path) if !self.root.path().join(&path).exists() => Err(self.nothing_at(&path)),
+                Some(path) if !self.root.path().join(&path).exists() => {
+                    Err(refuse(format!("`{path}` is not there")))
+                }
                 Some(path) => Ok(path),
                 None => Err(refuse(format!("`{}` is not in the project", path.display()))),
             };
@@ -90,19 +93,20 @@ impl Engine {
         }
     }
 
-    pub(super) fn diagnostics(&self, path: &str, tell: &Telling) -> Result<Told, Box<Refusal>> {
+    pub(super) fn diagnostics(
+        &self,
+        path: &str,
+        tell: &Telling,
+        files: &Files,
+    ) -> Result<Told, Box<Refusal>> {
         let part = Part { path: path.to_owned(), language: None };
-        let languages: BTreeSet<Language> = {
-            let index = lock(&self.index);
-            let programs =
-                index.files().iter().filter_map(|(path, file)| Some((path, file.facts.as_ref()?.language)));
-            programs
-                .filter(|(path, language)| part.holds(path, *language))
-                .map(|(_, language)| language)
-                .collect()
-        };
+        let programs = files.iter().filter_map(|(path, file)| Some((path, file.facts.as_ref()?.language)));
+        let languages: BTreeSet<Language> = programs
+            .filter(|(path, language)| part.holds(path, *language))
+            .map(|(_, language)| language)
+            .collect();
         if languages.is_empty() {
-            return Err(self.nothing_at(path));
+            return Err(self.nothing_at(path, files));
         }
         let languages: Vec<Language> = languages.into_iter().collect();
         let target = if path.is_empty() { Path::new(".") } else { Path::new(path) };
@@ -154,6 +158,6 @@ impl Engine {
             "languages": languages,
             "cache_path": cache_path,
         });
-        Ok(Told { json: answer.to_string(), files: HashSet::new() })
+        Ok(Told::new(&answer.to_string(), HashSet::new()))
     }
 }

@@ -21,9 +21,9 @@ type Found = HashMap<Hash, Arc<Vec<Hit>>>;
 #[derive(Default)]
 pub(super) struct Hits(Mutex<HashMap<String, Found>>);
 
-/// The words of all definitions, for one state of the files.
+/// The words of all definitions, for the last state of the files that somebody asked about.
 #[derive(Default)]
-pub(super) struct Words(Mutex<Option<(u128, Arc<semantic::Index>)>>);
+pub(super) struct Words(Mutex<Arc<semantic::Index>>);
 
 impl View {
     /// The files of a part by their path, programs or not.
@@ -69,13 +69,9 @@ impl Engine {
 
     pub(super) fn words(&self, view: &View) -> Arc<semantic::Index> {
         let mut kept = lock(&self.words.0);
-        match &*kept {
-            Some((of, words)) if *of == view.as_of => Arc::clone(words),
-            _ => {
-                let words = Arc::new(semantic::Index::build(&view.snapshot));
-                *kept = Some((view.as_of, Arc::clone(&words)));
-                words
-            }
+        if !kept.is_of(&view.snapshot) {
+            *kept = Arc::new(kept.next(&view.snapshot));
         }
+        Arc::clone(&kept)
     }
 }

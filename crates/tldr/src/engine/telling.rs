@@ -2,7 +2,9 @@
 
 use std::collections::HashSet;
 use std::io::{self, Write};
+use std::sync::Arc;
 
+use code::query::whole::Whole;
 use code::query::{Answer, Page, fit};
 use kit::text::{head, tokens};
 use serde_json::json;
@@ -18,10 +20,22 @@ pub(super) struct Telling {
     format: Format,
 }
 
-/// An answer as JSON, and the files that it stands for.
+/// An answer as JSON, in pieces, and the files that it stands for.
 pub(super) struct Told {
-    pub(super) json: String,
+    pub(super) json: Vec<Arc<str>>,
     pub(super) files: HashSet<String>,
+}
+
+impl Told {
+    pub(super) fn new(json: &str, files: HashSet<String>) -> Told {
+        Told { json: vec![json.into()], files }
+    }
+}
+
+impl From<Whole<'_>> for Told {
+    fn from(whole: Whole<'_>) -> Told {
+        Told { json: whole.pieces, files: whole.files.into_iter().map(str::to_owned).collect() }
+    }
 }
 
 impl Telling {
@@ -36,23 +50,28 @@ impl Telling {
         Telling { page: Page { max_items, ..self.page }, ..self }
     }
 
+    /// Whether nothing is to be left out, and a program will read it.
+    pub(super) fn is_whole(&self) -> bool {
+        self.page == Page::default() && self.format == Format::Json
+    }
+
     /// An answer that stands for the files that it names.
     pub(super) fn about<A: Answer>(&self, answer: A) -> Told {
         let answer = self.cut(answer);
         let (json, files) = noted(&answer);
         match self.format {
-            Format::Json => Told { json, files },
-            Format::Text => Told { json: self.written(&answer), files },
+            Format::Json => Told::new(&json, files),
+            Format::Text => Told::new(&self.written(&answer), files),
         }
     }
 
     pub(super) fn about_file<A: Answer>(&self, file: &str, answer: A) -> Told {
-        Told { json: self.written(&self.cut(answer)), files: HashSet::from([file.to_owned()]) }
+        Told::new(&self.written(&self.cut(answer)), HashSet::from([file.to_owned()]))
     }
 
     /// An answer that nobody would read files for.
     pub(super) fn about_nothing<A: Answer>(&self, answer: A) -> Told {
-        Told { json: self.written(&self.cut(answer)), files: HashSet::new() }
+        Told::new(&self.written(&self.cut(answer)), HashSet::new())
     }
 
     fn cut<A: Answer>(&self, answer: A) -> A {
