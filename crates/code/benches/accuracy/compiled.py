@@ -3,8 +3,9 @@
 usage: CARGO_TARGET_DIR=… compiled.py ROOT FOLDER > truth.json
 
 ROOT is the crate, FOLDER its sources. A row is [file, 0, caller, file, callee, how]: "call" for
-a call, "use" for a function that is passed on. Functions that are written by a derive are left out at both ends, and so
-is what was not compiled: tests, and code for other systems. `functions` are those that were.
+a call, "use" for a function that is passed on and for a method that a trait only declares. Functions that are written by a derive are left out at both ends, and so
+is what was not compiled: tests, and code for other systems. `functions` are those that were. `macros` are gone before there
+is anything to see: who uses them is not told.
 """
 
 import json
@@ -39,7 +40,28 @@ def last(path):
 class Crate:
     def __init__(self, root, folder):
         self.root, self.folder = root, folder
-        self.methods, self.functions, self.known = {}, {}, set()
+        self.methods, self.functions, self.known, self.left_open = {}, {}, set(), set()
+        self.texts = {file: file.read_text() for file in sorted((root / folder).rglob("*.rs"))}
+
+    def traits(self):
+        """Methods that are declared and left to others: no code of theirs is compiled."""
+        for file, text in self.texts.items():
+            for found in re.finditer(r"\btrait (\w+)[^{;]*\{", text):
+                end = text.find("\n}", found.end())
+                for method in re.finditer(r"\bfn (\w+)", text[found.end() : end]):
+                    one = (file.relative_to(self.root).as_posix(), f"{found[1]}.{method[1]}")
+                    if one[1] not in self.methods:
+                        self.methods[one[1]] = {one}
+                        self.left_open.add(one)
+
+    def macros(self):
+        found = ((file, re.findall(r"\bmacro_rules! (\w+)", text)) for file, text in self.texts.items())
+        return {(file.relative_to(self.root).as_posix(), name) for file, names in found for name in names}
+
+    def is_module(self, name):
+        if name == self.root.name or name == "crate":
+            return True
+        return any(file.stem == name or re.search(rf"\bmod {name}\b", text) for file, text in self.texts.items())
 
     def module(self, parts):
         """The file of a path of modules."""
@@ -87,7 +109,8 @@ class Crate:
                 return None
             return file, f"{owner}.{name}" if len(inner) == 1 else name
         parts = without_arguments(path).split("::")
-        file = self.module(parts[:-1]) if len(parts) > 1 else self.only_file(parts[0])
+        # A function inside of another has that one's name before its own.
+        file = self.module(parts[:-1]) if len(parts) > 1 and self.is_module(parts[0]) else self.only_file(parts[0])
         traits = f"trait {parts[-2]}" if len(parts) > 1 else None
         if traits and re.search(rf"\b{traits}\b", (self.root / file).read_text()):
             return file, f"{parts[-2]}.{parts[-1]}"
@@ -118,6 +141,9 @@ class Crate:
             found = self.methods.get(name) or self.functions.get(name) or set()
             if len(found) > 1:
                 found = {one for one in found if modules and modules[-1] in one[0]}
+            if modules and not self.is_module(modules[0]):
+                # A type of that name that another crate has.
+                continue
             if len(found) == 1:
                 return next(iter(found))
         return None
@@ -147,6 +173,7 @@ def main(root, folder):
     crate = Crate(root, folder)
     headers = {at: line[3:].split("(_")[0].split("() ->")[0] for at, line in enumerate(lines) if line.startswith("fn ")}
     names = {at: crate.declare(header) for at, header in headers.items()}
+    crate.traits()
     rows, caller = set(), None
     for at, line in enumerate(lines):
         if line and not line.startswith((" ", "}")):
@@ -158,8 +185,10 @@ def main(root, folder):
         for how, text in [("call", path), *(("use", one) for one in PASSED.findall(path))]:
             to = crate.callee(text)
             if to is not None:
+                how = "use" if to in crate.left_open else how
                 rows.add((*(caller[0], 0, caller[1]), *to, how))
-    json.dump({"edges": sorted(rows), "functions": sorted(crate.known)}, sys.stdout)
+    told = {"edges": sorted(rows), "functions": sorted(crate.known), "macros": sorted(crate.macros())}
+    json.dump(told, sys.stdout)
 
 
 main(*sys.argv[1:])

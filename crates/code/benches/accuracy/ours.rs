@@ -8,6 +8,7 @@ use std::sync::Arc;
 use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
+use code::project::Manifest;
 use code::query::{Part, calls, dead, impact};
 use code::resolve::{Confidence, EdgeKind};
 use rayon::prelude::*;
@@ -48,13 +49,31 @@ pub(crate) fn read(root: &Path, folder: &str, wanted: &[Language]) -> Sources {
     sources
 }
 
+/// The build files of a folder and of those above it.
+pub(crate) fn manifests(root: &Path, folder: &str) -> Sources {
+    let mut sources = Sources::new();
+    for above in Path::new(folder).ancestors() {
+        for name in ["go.mod", "Cargo.toml", "package.json", "tsconfig.json"] {
+            let path = above.join(name);
+            if let Ok(text) = fs::read_to_string(root.join(&path)) {
+                sources.insert(path.to_string_lossy().into_owned(), text);
+            }
+        }
+    }
+    sources
+}
+
 pub(crate) fn understand(sources: &Sources) -> Snapshot {
     let mut memo = Memo::default();
-    let facts = sources.par_iter().map(|(path, text)| {
-        let language = Language::of_path(path).expect("chosen by it");
-        (Arc::from(path.as_str()), extract(language, path, text.as_bytes()).map(Held::from))
+    let facts = sources.par_iter().filter_map(|(path, text)| {
+        let language = Language::of_path(path)?;
+        Some((Arc::from(path.as_str()), extract(language, path, text.as_bytes()).map(Held::from)))
     });
     memo.update(facts.collect());
+    let said = sources
+        .iter()
+        .map(|(path, text)| (Arc::from(path.as_str()), Manifest::read(path, text).map(Arc::new)));
+    memo.update_manifests(said.filter(|(_, said)| said.is_some()).collect());
     memo.snapshot()
 }
 
@@ -138,6 +157,6 @@ fn plain_class(text: &str) -> Option<(String, usize)> {
 
 /// A constructor is its class.
 fn made(name: &str) -> String {
-    let class = name.strip_suffix(".__init__").or_else(|| name.strip_suffix(".__new__"));
+    let class = [".__init__", ".__new__", ".constructor"].iter().find_map(|ending| name.strip_suffix(ending));
     class.unwrap_or(name).to_owned()
 }

@@ -105,6 +105,8 @@ pub(crate) struct Truth {
     pub(crate) anything: BTreeSet<Edge>,
     /// The functions that the witness looked at, where it did not look at all.
     pub(crate) compiled: Option<BTreeSet<Function>>,
+    /// What the witness cannot see the uses of.
+    pub(crate) unseen: Option<BTreeSet<Function>>,
     /// What ran under the package's own tests, if they were run.
     pub(crate) executed: Option<Executed>,
 }
@@ -144,7 +146,7 @@ pub(crate) fn truth(package: &Package, root: &Path, kept: &Path) -> Truth {
     let mut anything: BTreeSet<Edge> = edges.iter().map(Row::edge).collect();
     let executed = (!package.tests.is_empty()).then(|| executed(package, root, kept));
     anything.extend(executed.iter().flat_map(|ran| ran.edges.iter().cloned()));
-    Truth { calls, anything, compiled: None, executed }
+    Truth { calls, anything, compiled: None, unseen: None, executed }
 }
 
 fn executed(package: &Package, root: &Path, kept: &Path) -> Executed {

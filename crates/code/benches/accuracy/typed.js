@@ -25,13 +25,20 @@ const checker = program.getTypeChecker();
 
 const text = (name) => (name && (ts.isIdentifier(name) || ts.isStringLiteral(name) || ts.isPrivateIdentifier(name)) ? name.text : undefined);
 
+/** A function of an object that a variable holds from its beginning: it goes by both names. */
+function held(node) {
+  const variable = node.parent.parent;
+  const of = ts.isVariableDeclaration(variable) && variable.initializer === node.parent && text(variable.name);
+  return of && text(node.name) ? { name: `${of}.${text(node.name)}`, body: true } : undefined;
+}
+
 /** What a declaration is called, and whether it has a body; nothing for what is neither function nor class. */
 function named(node) {
   const owner = node.parent && (ts.isClassLike(node.parent) || ts.isInterfaceDeclaration(node.parent)) ? text(node.parent.name) : undefined;
   const member = (name) => (owner && name ? `${owner}.${name}` : undefined);
   if (ts.isConstructorDeclaration(node)) return { name: owner, body: true };
   if (ts.isMethodDeclaration(node) || ts.isAccessor(node)) {
-    if (ts.isObjectLiteralExpression(node.parent)) return undefined;
+    if (ts.isObjectLiteralExpression(node.parent)) return held(node);
     return { name: member(text(node.name)), body: !!node.body };
   }
   if (ts.isMethodSignature(node)) return { name: member(text(node.name)), body: false };
@@ -41,6 +48,7 @@ function named(node) {
   if ((ts.isVariableDeclaration(node) || ts.isPropertyDeclaration(node)) && node.initializer && ts.isFunctionLike(node.initializer)) {
     return { name: ts.isVariableDeclaration(node) ? text(node.name) : member(text(node.name)), body: true };
   }
+  if (ts.isPropertyAssignment(node) && ts.isFunctionLike(node.initializer)) return held(node);
   return undefined;
 }
 
@@ -57,7 +65,17 @@ function caller(node) {
 function declarations(name) {
   let symbol = checker.getSymbolAtLocation(name);
   if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
-  return (symbol && symbol.declarations) || [];
+  const known = (symbol && symbol.declarations) || [];
+  return ts.isPropertyAccessExpression(name.parent) && name.parent.name === name ? [...known, ...members(name.parent)] : known;
+}
+
+/** The members of that name of the object that a constant is: its declared type knows only that there is one. */
+function members(access) {
+  let symbol = ts.isIdentifier(access.expression) && checker.getSymbolAtLocation(access.expression);
+  if (symbol && symbol.flags & ts.SymbolFlags.Alias) symbol = checker.getAliasedSymbol(symbol);
+  const object = symbol && symbol.valueDeclaration && symbol.valueDeclaration.initializer;
+  const isConstant = object && ts.isObjectLiteralExpression(object) && symbol.valueDeclaration.parent.flags & ts.NodeFlags.Const;
+  return isConstant ? object.properties.filter((one) => text(one.name) === access.name.text) : [];
 }
 
 const rows = new Map();

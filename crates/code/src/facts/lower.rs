@@ -9,15 +9,20 @@ mod exchange;
 mod express;
 mod finish;
 mod flags;
+mod handed;
 mod hooks;
+mod looked_up;
 mod naming;
 mod params;
+mod rust;
 mod uses;
 
 use tree_sitter::Node;
 
 use super::names::Names;
-use super::{Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Import, Site, SiteKind, Span, Sym};
+use super::{
+    Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Given, Import, Site, SiteKind, Span, Sym,
+};
 use crate::language::{Kinds, Language, Role, Shape, Table};
 use crate::parse::{self, Parsed};
 use crate::quick::{QuickMap, QuickSet};
@@ -44,6 +49,7 @@ pub(super) struct Lower<'a> {
     pub(super) bindings: Vec<Binding>,
     pub(super) imports: Vec<Import>,
     pub(super) sites: Vec<Site>,
+    pub(super) handed: Vec<Given>,
     pub(super) mentions: QuickSet<Sym>,
     pub(super) exports: Option<Vec<Sym>>,
     pub(super) package: Option<Sym>,
@@ -55,14 +61,24 @@ pub(super) struct Lower<'a> {
     pub(super) taken: QuickSet<usize>,
     /// Nodes that a statement deletes.
     pub(super) deleted: QuickSet<usize>,
+    /// Functions without a name that are given to a call: what is called, and the how manieth argument they are.
+    pub(super) passed: QuickMap<usize, (ExprId, u32)>,
+    /// The same for the one whose parameters are being read.
+    pub(super) given: Option<(ExprId, u32)>,
     /// Functions and objects without a name of their own that were given one.
     pub(super) named: QuickMap<usize, Naming>,
+    /// Functions in an object that nobody named: no name leads to them.
+    pub(super) apart: QuickSet<usize>,
+    /// Objects that the file gives as a whole.
+    pub(super) given_away: QuickSet<usize>,
     /// Decorators that wait for what they decorate.
     pub(super) decorators: Vec<(ExprId, Sym)>,
     /// The comment lines just above.
     pub(super) comment: Option<doc::Run>,
     /// The type of the declaration being visited, and where that ends.
     pub(super) declared: Option<(ExprId, usize)>,
+    /// Where the parameters of the function that was opened last end, if their defaults are read outside of it.
+    pub(super) header: usize,
     /// Where the export statement being visited ends.
     pub(super) exporting: usize,
 }
@@ -99,6 +115,7 @@ impl<'a> Lower<'a> {
             bindings: Vec::new(),
             imports: Vec::new(),
             sites: Vec::new(),
+            handed: Vec::new(),
             mentions: QuickSet::default(),
             exports: None,
             package: None,
@@ -106,10 +123,15 @@ impl<'a> Lower<'a> {
             lowered: QuickMap::default(),
             taken: QuickSet::default(),
             deleted: QuickSet::default(),
+            passed: QuickMap::default(),
+            given: None,
             named: QuickMap::default(),
+            apart: QuickSet::default(),
+            given_away: QuickSet::default(),
             decorators: Vec::new(),
             comment: None,
             declared: None,
+            header: 0,
             exporting: 0,
         }
     }
@@ -183,7 +205,8 @@ impl<'a> Lower<'a> {
             Role::Export => return self.export(node),
             Role::Special => return hooks::special(self, node),
             Role::Opaque => return Visit::Past,
-            Role::Collection
+            Role::Signature
+            | Role::Collection
             | Role::Either
             | Role::Through
             | Role::Cast
@@ -242,9 +265,16 @@ impl<'a> Lower<'a> {
         self.bindings.push(Binding { scope, name, to, within: scope, line: parse::line(node) });
     }
 
+    /// The scope that a node is read in: a Python function's defaults are read where it is defined, and not when it runs.
+    pub(super) fn read_in(&self, node: Node<'_>) -> DefId {
+        let [.., outer, scope] = self.scopes[..] else { return self.scope() };
+        let is_default = node.start_byte() < self.header && self.kind(scope).runs();
+        if is_default { outer } else { scope }
+    }
+
     pub(super) fn site(&mut self, node: Node<'_>, expr: ExprId, kind: SiteKind) {
         if expr != ExprId::UNKNOWN {
-            self.sites.push(Site { scope: self.scope(), line: parse::line(node), expr, kind });
+            self.sites.push(Site { scope: self.read_in(node), line: parse::line(node), expr, kind });
         }
     }
 

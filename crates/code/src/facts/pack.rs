@@ -2,13 +2,13 @@
 //! are no facts give nothing.
 
 use super::{
-    Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Import, ImportForm, Param, Site,
-    SiteKind, Sym,
+    Argument, Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Given, How, Import,
+    ImportForm, Param, Run, Site, SiteKind, Spot, Sym,
 };
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf07";
+pub const FORMAT: [u8; 4] = *b"cf10";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -30,6 +30,20 @@ impl Facts {
         let sym = |sym: &Sym| (sym.0 as usize) < names;
         let def = |id: DefId| (id.0 as usize) < defs;
         let expr = |id: &ExprId| (id.0 as usize) < exprs;
+        let sound_spot = |spot: &Argument| match spot {
+            Argument::At(_) => true,
+            Argument::Named(name) => sym(name),
+        };
+        let sound_run = |one: &Run| {
+            let how = match &one.how {
+                How::Called => true,
+                How::Asked(name) => sym(name),
+                How::Passed(callee, spot) => expr(callee) && sound_spot(spot),
+            };
+            how && def(one.by)
+        };
+        let sound_given =
+            |one: &Given| expr(&one.callee) && expr(&one.value) && def(one.scope) && sound_spot(&one.spot);
         let sound_def = |(place, one): (usize, &Def)| {
             let texts = [
                 Some(&one.name),
@@ -43,6 +57,7 @@ impl Facts {
                 && texts.into_iter().flatten().chain(&one.base_texts).chain(&one.decorator_texts).all(sym)
                 && one.params.iter().all(|param| sym(&param.name) && sym(&param.text))
                 && one.result.iter().chain(&one.returns).chain(&one.bases).chain(&one.decorators).all(expr)
+                && one.runs.iter().all(sound_run)
         };
         let sound_expr = |(place, one): (usize, &Expr)| {
             // An expression is made of earlier ones, so that following it ends.
@@ -54,8 +69,11 @@ impl Facts {
                 | Expr::Instance(of)
                 | Expr::Element(of)
                 | Expr::Enter(of)
-                | Expr::Nth(of, _) => earlier(of),
-                Expr::Index(a, b) | Expr::Items(a, b) | Expr::Either(a, b) => earlier(a) && earlier(b),
+                | Expr::Nth(of, _)
+                | Expr::Passed(of, _) => earlier(of),
+                Expr::Index(a, b) | Expr::Items(a, b) | Expr::Either(a, b) | Expr::Takes(a, b) => {
+                    earlier(a) && earlier(b)
+                }
                 Expr::Import(place) => (*place as usize) < self.imports.len(),
                 Expr::Unknown | Expr::This | Expr::Super | Expr::Text => true,
             }
@@ -79,6 +97,7 @@ impl Facts {
             && self.bindings.iter().all(sound_binding)
             && self.imports.iter().all(sound_import)
             && self.sites.iter().all(|site| def(site.scope) && expr(&site.expr))
+            && self.given.iter().all(sound_given)
             && self.mentions.iter().chain(self.exports.iter().flatten()).chain(&self.package).all(sym)
     }
 }
@@ -279,9 +298,27 @@ record!(Def {
     decorators,
     decorator_texts,
     wraps,
+    runs,
     flags,
 });
-record!(Facts { language, lines, package, names, defs, exprs, bindings, imports, sites, mentions, exports });
+record!(Run { param, by, line, how });
+record!(Given { callee, scope, spot, value });
+record!(Facts {
+    language,
+    lines,
+    package,
+    names,
+    defs,
+    exprs,
+    bindings,
+    imports,
+    sites,
+    given,
+    mentions,
+    exports
+});
+choice!(How { 0 => Called, 1 => Asked(name), 2 => Passed(callee, spot) });
+choice!(Argument { 0 => At(place), 1 => Named(name) });
 choice!(DefKind {
     0 => File, 1 => Function, 2 => Method, 3 => Property, 4 => Class, 5 => Extension, 6 => Namespace, 7 => Object,
     8 => Lambda,
@@ -289,8 +326,10 @@ choice!(DefKind {
 choice!(ImportForm { 0 => Module, 1 => Name, 2 => All, 3 => Reexport, 4 => ReexportAll });
 choice!(SiteKind { 0 => Call, 1 => New, 2 => Read, 3 => Decorator, 4 => Enter, 5 => Iterate, 6 => Subscript, 7 => Write, 8 => AsyncEnter, 9 => AsyncIterate, 10 => Put, 11 => Remove, 12 => Advance, 13 => Measure, 14 => Tell, 15 => Show, 16 => Contain, 17 => Test, 18 => Equal });
 choice!(Bound { 0 => Def(id), 1 => Import(place), 2 => Value(id), 3 => Typed(id), 4 => Param(place), 5 => Global });
+record!(Spot { argument, parameter });
 choice!(Expr {
     0 => Unknown, 1 => Name(name), 2 => Member(of, name), 3 => Call(of), 4 => Instance(of), 5 => Index(of, with),
     6 => Element(of), 7 => Enter(of), 8 => Items(first, rest), 9 => Either(one, other), 10 => This, 11 => Super,
-    12 => Text, 13 => Import(place), 14 => Nth(of, place), 15 => Begun(of, name),
+    12 => Text, 13 => Import(place), 14 => Nth(of, place), 15 => Begun(of, name), 16 => Takes(params, result),
+    17 => Passed(of, spot),
 });

@@ -7,6 +7,8 @@ pub enum Role {
     Function,
     /// A function without a name: `params`, `body`.
     Lambda,
+    /// The type of a function: `params`, `ty` (result).
+    Signature,
     /// A property with code: `name`, `ty`, `body`.
     Property,
     /// A type with members: `name`, `of` (bases), `params` (of its constructor), `body`.

@@ -17,6 +17,7 @@ pub(super) static TABLE: Table = Table {
         ("function_expression", Rule::lambda().name("name").ty("return_type")),
         ("generator_function", Rule::lambda().name("name").ty("return_type")),
         ("arrow_function", Rule::lambda().ty("return_type")),
+        ("function_type", Rule::of(Role::Signature).params("parameters").ty("return_type")),
         ("class_declaration", Rule::class().value_at(Part::Child("class_heritage"))),
         ("abstract_class_declaration", Rule::class().value_at(Part::Child("class_heritage"))),
         ("class", Rule::class().value_at(Part::Child("class_heritage"))),

@@ -212,6 +212,11 @@ impl Modules {
             return endings.find(|rest| self.folders.contains_key(*rest)).map(str::to_owned);
         }
         let own = self.go.iter().find_map(|(name, folder)| {
+            // The packages of Go itself go by their folders alone.
+            if &**name == "std" {
+                let whole = join(folder, module);
+                return self.folders.contains_key(whole.as_str()).then_some(whole);
+            }
             let inner = module.strip_prefix(&**name)?;
             (inner.is_empty() || inner.starts_with('/'))
                 .then(|| join(folder, inner.trim_start_matches('/')).trim_end_matches('/').to_owned())

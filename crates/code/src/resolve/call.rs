@@ -1,7 +1,7 @@
 //! A use to edges.
 
 use super::infer::has_namespaces;
-use super::words::is_common;
+use super::words::{is_common, is_of_wrapping};
 use super::{Confidence, DEPTH, Edge, EdgeKind, Resolution, Resolver, Unresolved, Value};
 use crate::facts::{Bound, DefId, DefKind, Expr, ExprId, Site, SiteKind};
 use crate::language::Language;
@@ -144,6 +144,9 @@ impl Resolver<'_> {
             Value::Super(_) => self.parent_member(class, name, DEPTH),
             _ => self.called_member(class, name, DEPTH),
         };
+        if found.is_empty() && self.called_through(site, receiver, name, out) {
+            return;
+        }
         if found.is_empty() && !matches!(receiver, Value::Super(_)) {
             // `Class.new` in Ruby, what an enum or namespace holds, and `object.__class__` in Python.
             for value in self.member(receiver, name, DEPTH) {
@@ -168,6 +171,26 @@ impl Resolver<'_> {
                 self.stand_ins(site, Place { file: one.file, def }, receiver, kind, out);
             }
         }
+    }
+
+    /// A method that a Rust type does not have is one of what it stands for, which it is asked for first.
+    fn called_through(&mut self, site: Site, receiver: Value, name: &str, out: &mut Resolution) -> bool {
+        let Value::Instance(class) = receiver else { return false };
+        if self.facts(class.file).language != Language::Rust || is_of_wrapping(name) {
+            return false;
+        }
+        let stands_for = self.class_member(class, "deref", DEPTH);
+        for one in &stands_for {
+            let Bound::Def(def) = one.binding.to else { continue };
+            let place = Place { file: one.file, def };
+            self.add(site, place, EdgeKind::Property, Confidence::Medium, out);
+            for value in self.called(Value::Function(place), DEPTH) {
+                if value != receiver {
+                    self.call_member(site, value, name, EdgeKind::Call, Confidence::Medium, out);
+                }
+            }
+        }
+        !stands_for.is_empty()
     }
 
     /// The edges of calling a value.

@@ -70,6 +70,8 @@ impl Resolver<'_> {
             }
             Expr::Enter(of) => self.entered(file, of, within, depth),
             Expr::Items(..) => vec![Value::Many(file, id, within)],
+            Expr::Takes(..) => vec![Value::Takes(file, id, within)],
+            Expr::Passed(callee, spot) => self.passed((file, callee, within), spot, depth),
             Expr::Either(one, other) => {
                 let mut values = self.infer(file, one, within, depth).to_vec();
                 for value in self.infer(file, other, within, depth).iter() {
@@ -161,6 +163,7 @@ impl Resolver<'_> {
             Value::Many(..)
             | Value::ManyOf(..)
             | Value::Tuple(..)
+            | Value::Takes(..)
             | Value::Function(_)
             | Value::Begun(..)
             | Value::Foreign => {
@@ -259,6 +262,10 @@ impl Resolver<'_> {
                 self.each(&given, |resolver, value| resolver.called(value, depth - 1))
             }
             Value::Foreign | Value::Many(..) | Value::ManyOf(..) | Value::Tuple(..) => vec![value],
+            Value::Takes(file, id, within) => match self.expr(file, id) {
+                Expr::Takes(_, result) => self.of_type(file, result, within, depth - 1),
+                _ => Vec::new(),
+            },
             Value::Super(_) | Value::Folder(..) | Value::Inside(_) | Value::Begun(..) => Vec::new(),
         }
     }

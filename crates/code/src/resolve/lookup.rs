@@ -31,6 +31,13 @@ impl Resolver<'_> {
                     return if is_ours { self.shaped(at, name) } else { values };
                 }
             }
+            if facts.language == Language::Rust && kind == DefKind::Extension {
+                let bound = facts.bound(at, name);
+                let open = bound.iter().filter(|binding| matches!(binding.to, Bound::Value(_)));
+                if bound.len() == 1 && open.count() == 1 {
+                    return self.bound_values(file, bound, depth);
+                }
+            }
             if let Some(found) = self.member_in_scope(file, at, name, depth) {
                 return found;
             }
@@ -218,8 +225,9 @@ impl Resolver<'_> {
             if !matches!(import.form, ImportForm::All | ImportForm::ReexportAll) || import.scope != scope {
                 continue;
             }
-            out.extend(self.given_by_all(file, place, import, name, depth));
-            if !out.is_empty() {
+            out = self.given_by_all(file, place, import, name, depth);
+            // What a module only imports itself it seldom gives on: another one may be meant.
+            if out.iter().any(|value| *value != Value::Foreign) {
                 break;
             }
         }

@@ -71,7 +71,9 @@ impl Resolver<'_> {
     pub(super) fn is_variant(&mut self, value: Value, name: &str, found: &[Found]) -> bool {
         let Value::Class(class) = value else { return false };
         let is_form = |one: &Found| !matches!(one.binding.to, Bound::Def(_)) && one.file == class.file;
+        // With a dot it is what a form holds at a place.
         name.starts_with(char::is_uppercase)
+            && !name.contains('.')
             && self.facts(class.file).language == Language::Rust
             && !found.is_empty()
             && found.iter().all(is_form)

@@ -71,7 +71,7 @@ impl Resolver<'_> {
     fn objects(&mut self, values: &[Value]) -> Vec<Value> {
         self.each(values, |_, value| match value {
             Value::Class(class) => vec![Value::Instance(class)],
-            Value::Foreign => vec![Value::Foreign],
+            Value::Foreign | Value::Takes(..) => vec![value],
             _ => Vec::new(),
         })
     }

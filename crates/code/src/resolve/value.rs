@@ -28,6 +28,8 @@ pub(crate) enum Value {
     ManyOf(FileId, ExprId, DefId),
     /// A tuple; its elements are of the types in the expression, in order.
     Tuple(FileId, ExprId, DefId),
+    /// A function of the type in the expression, whichever it is.
+    Takes(FileId, ExprId, DefId),
     /// Something outside the project, or of the language itself: known not to be ours.
     Foreign,
 }

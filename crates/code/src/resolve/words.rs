@@ -35,6 +35,16 @@ pub(super) fn is_wrapping(name: &str) -> bool {
     WRAPPING.binary_search(&name).is_ok()
 }
 
+/// Methods that a wrapping of Rust's has and what it wraps seldom: who calls them means the wrapping.
+pub(super) fn is_of_wrapping(name: &str) -> bool {
+    let of_collections = matches!(name, "get" | "get_mut" | "into_iter" | "iter" | "iter_mut");
+    is_wrapping(name) && !of_collections
+        || matches!(
+            name,
+            "and_then" | "is_err" | "is_none" | "is_ok" | "is_some" | "map" | "map_err" | "ok_or" | "or"
+        )
+}
+
 #[rustfmt::skip]
 const WRAPPING: &[&str] = &[
     "as_deref", "as_mut", "as_ref", "borrow", "borrow_mut", "clone", "expect", "get", "get_mut", "into_iter", "iter",

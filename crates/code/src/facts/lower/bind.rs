@@ -8,7 +8,7 @@ use crate::language::{Language, Role, Shape, named};
 use crate::parse::line;
 
 /// Patterns nested deeper than this bind nothing.
-const DEPTH: usize = 12;
+pub(super) const DEPTH: usize = 12;
 
 impl Lower<'_> {
     pub(super) fn assign(&mut self, node: Node<'_>, shape: &Shape) {
@@ -117,7 +117,11 @@ impl Lower<'_> {
         let sym = self.names.add(text);
         let in_object = self.kind(self.scope()) == DefKind::Object;
         match self.role(value) {
+            Some(Role::Lambda) if !in_object && self.in_function() => {}
             Some(Role::Lambda) if self.language != Language::Python => {
+                if !in_object && !self.is_given(node) {
+                    self.apart.insert(value.id());
+                }
                 self.named.insert(value.id(), Naming { name: sym, owner: None });
             }
             Some(Role::Object) if in_object => {
@@ -188,52 +192,9 @@ impl Lower<'_> {
         }
     }
 
-    /// Gives a literal function or object the name it is assigned to.
-    fn name_literal(&mut self, target: Node<'_>, value: Node<'_>) -> bool {
-        let is_object = self.role(value) == Some(Role::Object);
-        let is_function = self.role(value) == Some(Role::Lambda) && self.language != Language::Python;
-        if !is_object && !is_function {
-            return false;
-        }
-        let (name, owner) = match self.role(target) {
-            Some(Role::Identifier) => (self.sym_of(target), None),
-            Some(Role::Member) => match self.member_target(target, value.end_byte()) {
-                Some(naming) => naming,
-                None => return false,
-            },
-            _ if target.kind() == "variable_list" => {
-                let Some(only) = named(target).next() else { return false };
-                let list = named(value).next().unwrap_or(value);
-                return self.name_literal(only, list);
-            }
-            _ => return false,
-        };
-        self.take_all(target);
-        self.named.insert(value.id(), Naming { name, owner });
-        true
-    }
-
-    /// The name and owner in `Owner.name = function`.
-    fn member_target(&mut self, target: Node<'_>, end: usize) -> Option<(Sym, Option<Sym>)> {
-        let shape = self.kinds.shape(target)?;
-        let of = shape.of.child(target)?;
-        let name = self.member_name(shape.name.child(target)?);
-        let owner = match self.text_of(of) {
-            "exports" | "module.exports" => {
-                self.exporting = self.exporting.max(end);
-                None
-            }
-            "module" => return None,
-            "this" | "self" => {
-                let class = self.class_scope()?;
-                Some(self.defs[class.0 as usize].name)
-            }
-            path => {
-                let path = path.strip_suffix(".prototype").unwrap_or(path);
-                Some(self.names.add(path.rsplit(['.', ':']).next().unwrap_or(path)))
-            }
-        };
-        Some((name, owner))
+    /// Whether the code being read is that of a function with a name.
+    pub(super) fn in_function(&self) -> bool {
+        self.scopes.iter().any(|id| self.kind(*id).runs())
     }
 
     fn bind_pair(&mut self, target: Node<'_>, value: Option<Node<'_>>, ty: Option<ExprId>, node: Node<'_>) {
@@ -257,7 +218,7 @@ impl Lower<'_> {
         self.bind_target(target, expr, ty, node, DEPTH);
     }
 
-    fn bind_target(
+    pub(super) fn bind_target(
         &mut self,
         target: Node<'_>,
         value: ExprId,
@@ -319,15 +280,17 @@ impl Lower<'_> {
             }
             return;
         }
-        // `Some(x)` holds what it is made of; a tuple gives its elements; an object pattern asks its pairs.
-        let wraps = kind.contains("tuple_struct")
-            || kind.contains("object")
+        if matches!(kind, "tuple_struct_pattern" | "struct_pattern") {
+            return self.bind_form(target, value, node, depth);
+        }
+        // A tuple gives its elements; an object pattern asks its pairs.
+        let wraps = kind.contains("object")
             || kind.contains("match")
-            || kind.contains("ref");
-        let children: Vec<_> = named(target).collect();
-        let skip = usize::from(kind.contains("tuple_struct"));
+            || kind.contains("ref")
+            || matches!(kind, "or_pattern" | "captured_pattern" | "mut_pattern");
+        let children: Vec<_> = named(target).filter(|child| !self.is_constant(*child)).collect();
         let only = children.len() == 1 && !kind.contains("list") && !kind.contains("tuple");
-        for (place, child) in (0..).zip(children.into_iter().skip(skip)) {
+        for (place, child) in (0..).zip(children) {
             let inner = if only || wraps { value } else { self.push(Expr::Nth(value, place)) };
             self.bind_target(child, inner, None, node, depth - 1);
         }
@@ -373,7 +336,14 @@ impl Lower<'_> {
         self.bind_value(class, name, value, ty, node);
     }
 
-    fn bind_value(&mut self, scope: DefId, name: Sym, value: ExprId, ty: Option<ExprId>, node: Node<'_>) {
+    pub(super) fn bind_value(
+        &mut self,
+        scope: DefId,
+        name: Sym,
+        value: ExprId,
+        ty: Option<ExprId>,
+        node: Node<'_>,
+    ) {
         let within = self.scope();
         let typed = ty.filter(|ty| *ty != ExprId::UNKNOWN);
         let mut bind = |to| self.bindings.push(Binding { scope, name, to, within, line: line(node) });

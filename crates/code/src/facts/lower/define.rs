@@ -39,6 +39,18 @@ impl Lower<'_> {
         let Some(name_node) = shape.name.child(node) else {
             return self.function_without_name(node, shape);
         };
+        // A method in the type of an object is nobody's.
+        if node.kind() == "method_signature" && !self.kind(self.scope()).has_members() {
+            return self.skip_type(node);
+        }
+        let in_literal = node.kind() == "method_definition" && !self.kind(self.scope()).has_members();
+        if in_literal && self.in_function() {
+            self.take(Some(name_node));
+            return self.lambda(node, shape);
+        }
+        if in_literal && !self.is_given(node) {
+            self.apart.insert(node.id());
+        }
         let (name, mut owner, params) = self.declared_name(name_node);
         if let Some(receiver) = shape.of.child(node) {
             owner = self.receiver_type(receiver);
@@ -46,10 +58,16 @@ impl Lower<'_> {
         let opening =
             Opening { owner, ..Opening::new(node, DefKind::Function, name, shape.body.child(node)) };
         let id = self.open_function(opening);
+        self.type_parameters(node);
         self.result(id, node, shape);
         let params = params.or_else(|| shape.params.child(node));
         match params {
-            Some(params) => self.parameters(id, params),
+            Some(params) => {
+                self.parameters(id, params);
+                if self.language == Language::Python {
+                    self.header = params.end_byte();
+                }
+            }
             None => self.parameters(id, node),
         }
         if let Some(receiver) = shape.of.child(node) {
@@ -80,7 +98,8 @@ impl Lower<'_> {
         let id = self.open(opening);
         // A constructor that goes by its class's name must not hide the class.
         let hides = self.kind(parent) == DefKind::Class && self.defs[parent.0 as usize].name == name;
-        if !owned && !hides {
+        let is_apart = self.apart.remove(&node.id());
+        if !owned && !hides && !is_apart {
             let within = parent;
             self.bindings.push(Binding { scope: parent, name, to: Bound::Def(id), within, line: line(node) });
         }
@@ -102,7 +121,7 @@ impl Lower<'_> {
     pub(super) fn lambda(&mut self, node: Node<'_>, shape: &Shape) -> Visit {
         let naming = self.named.remove(&node.id());
         let body = shape.body.child(node);
-        let own = shape.name.child(node);
+        let own = shape.name.child(node).filter(|_| node.kind() != "method_definition");
         let id = match naming {
             Some(naming) => {
                 let opening = Opening::new(node, DefKind::Function, naming.name, body);
@@ -110,7 +129,9 @@ impl Lower<'_> {
             }
             None => {
                 let name = self.names.add(own.map_or("", |own| self.text_of(own)));
-                let id = self.open(Opening::new(node, DefKind::Lambda, name, body));
+                // The name that a function has for itself nobody else can use.
+                let kind = if own.is_some() { DefKind::Function } else { DefKind::Lambda };
+                let id = self.open(Opening::new(node, kind, name, body));
                 if own.is_some() {
                     self.bind_here(name, Bound::Def(id), node);
                 }
@@ -119,14 +140,22 @@ impl Lower<'_> {
         };
         self.take(own);
         self.result(id, node, shape);
+        self.given = self.passed.remove(&node.id());
         if let Some(params) = shape.params.child(node).or_else(|| node.child_by_field_name("parameter")) {
             self.parameters(id, params);
         }
+        self.given = None;
         if let Some(body) = body.filter(|body| self.role(*body).is_some_and(is_expression)) {
             let value = self.express(body);
             self.defs[id.0 as usize].returns.push(value);
         }
         Visit::Scope
+    }
+
+    /// A scope of names that is no function.
+    pub(super) fn open_branch(&mut self, node: Node<'_>) {
+        let name = self.names.add("");
+        self.open(Opening::new(node, DefKind::Lambda, name, None));
     }
 
     pub(super) fn property(&mut self, node: Node<'_>, shape: &Shape) -> Visit {
@@ -176,6 +205,7 @@ impl Lower<'_> {
         let Some(name_node) = shape.name.child(node) else { return Visit::Into };
         let name = self.last_part(name_node);
         let id = self.open(Opening::new(node, DefKind::Extension, name, shape.body.child(node)));
+        self.type_parameters(node);
         self.bases(id, node, shape);
         Visit::Scope
     }
@@ -294,6 +324,7 @@ impl Lower<'_> {
             decorators: std::mem::take(&mut decorators),
             decorator_texts: std::mem::take(&mut decorator_texts),
             wraps: None,
+            runs: Vec::new(),
             flags: Flags::default(),
         });
         self.scopes.push(id);

@@ -24,9 +24,15 @@ impl Lower<'_> {
                 let name = self.names.add("default");
                 let expr = self.express(value);
                 self.bind_here(name, Bound::Value(expr), target);
+                self.given_away.insert(value.id());
             }
             _ => {}
         }
+    }
+
+    /// Whether a member is one of the object that a file gives as a whole: then its name is one of the file's.
+    pub(super) fn is_given(&self, member: Node<'_>) -> bool {
+        member.parent().is_some_and(|object| self.given_away.contains(&object.id()))
     }
 
     pub(super) fn export(&mut self, node: Node<'_>) -> Visit {
@@ -42,6 +48,7 @@ impl Lower<'_> {
         });
         let name = self.names.add("default");
         if let Some(value) = default {
+            self.given_away.insert(value.id());
             if self.role(value) == Some(Role::Lambda) {
                 self.named.insert(value.id(), Naming { name, owner: None });
             } else if let Some(declared) = value.child_by_field_name("name") {

@@ -10,7 +10,7 @@ use crate::language::{Language, Role, Shape, named};
 const DEPTH: usize = 60;
 
 /// So many elements of a literal are looked at: the rest of a long one is more of the same.
-const LIKE_THE_REST: usize = 8;
+pub(super) const LIKE_THE_REST: usize = 8;
 
 impl<'a> Lower<'a> {
     pub(in crate::facts) fn express(&mut self, node: Node<'_>) -> ExprId {
@@ -22,7 +22,7 @@ impl<'a> Lower<'a> {
         self.express_at(node, DEPTH)
     }
 
-    fn express_at(&mut self, node: Node<'_>, depth: usize) -> ExprId {
+    pub(super) fn express_at(&mut self, node: Node<'_>, depth: usize) -> ExprId {
         if depth == 0 {
             return ExprId::UNKNOWN;
         }
@@ -82,10 +82,12 @@ impl<'a> Lower<'a> {
                 return self.items(&items);
             }
             Role::Either => return self.express_either(node, shape, depth),
+            Role::Signature => return self.express_signature(node, shape, depth),
             Role::Through | Role::Type | Role::Enter | Role::Return => {
                 return self.part(node, shape.of, depth);
             }
             Role::Assign | Role::Variable => return self.part(node, shape.of, depth),
+            Role::Special if node.kind() == "match_expression" => return self.express_match(node, depth),
             Role::Decorated | Role::Special => return self.express_only_child(node, depth),
             _ => return ExprId::UNKNOWN,
         };
@@ -266,25 +268,6 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A member by a name that is a text, or that begins with one.
-    fn express_looked_up(&mut self, of: ExprId, name: Node<'_>) -> Option<ExprId> {
-        let text = match name.child_by_field_name("left") {
-            Some(left) => self.text_of(left),
-            None => self.text_of(name),
-        };
-        let text = text.trim_start_matches(['f', 'r']).trim_matches(['"', '\'']);
-        let start = text.find(['{', '%']).map_or(text, |end| &text[..end]);
-        let is_whole = start == text && self.role(name) == Some(Role::Text);
-        if start.len() < 3 || !start.chars().all(|c| c.is_alphanumeric() || c == '_') {
-            return None;
-        }
-        let sym = self.names.add(start);
-        match is_whole {
-            true => Some(self.push(Expr::Member(of, sym))),
-            false => start.ends_with('_').then(|| self.push(Expr::Begun(of, sym))),
-        }
-    }
-
     /// The type in `cast(Type, value)`.
     fn cast_type<'t>(&self, node: Node<'t>, shape: &Shape, callee: Node<'t>) -> Option<Node<'t>> {
         let is_cast = self.language == Language::Python
@@ -341,6 +324,20 @@ impl<'a> Lower<'a> {
             };
         }
         value
+    }
+
+    /// What a function of a type takes and gives. The object it runs on is no parameter.
+    fn express_signature(&mut self, node: Node<'_>, shape: &Shape, depth: usize) -> ExprId {
+        let params = shape.params.child(node).into_iter().flat_map(named).take(8);
+        let params: Vec<_> = params.filter(|param| !self.text_of(*param).starts_with("this:")).collect();
+        let mut types = Vec::new();
+        for param in params {
+            let shape = self.kinds.shape(param).filter(|shape| shape.role == Role::Parameter);
+            let ty = shape.map_or(Some(param), |shape| shape.ty.child(param));
+            types.push(ty.map_or(ExprId::UNKNOWN, |ty| self.express_at(ty, depth)));
+        }
+        let (params, result) = (self.items(&types), self.part(node, shape.ty, depth));
+        self.push(Expr::Takes(params, result))
     }
 
     /// A chain of items; one item alone is itself only as a type argument, so a chain always says what it is.

@@ -2,14 +2,15 @@
 
 use tree_sitter::Node;
 
-use super::{Lower, Visit, elixir};
-use crate::facts::{Bound, DefKind, Expr, ExprId, Flags, SiteKind};
+use super::{Lower, Visit, elixir, rust};
+use crate::facts::{Bound, DefKind, ExprId, Flags, SiteKind};
 use crate::language::{Language, Role, named};
 
 pub(super) fn special(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
     match lower.language {
         Language::Python => python(lower, node),
-        Language::Rust => rust(lower, node),
+        Language::Rust => return rust::visit(lower, node),
+        Language::Go => return go(lower, node),
         Language::Ruby => ruby(lower, node),
         Language::Php => php(lower, node),
         Language::Elixir => return elixir::visit(lower, node),
@@ -87,47 +88,23 @@ fn plain(node: Option<Node<'_>>) -> Option<Node<'_>> {
     node.filter(|node| matches!(node.kind(), "identifier" | "attribute" | "call" | "subscript"))
 }
 
-/// Inside a macro there are only tokens: a name before parentheses is taken for a call.
-fn rust(lower: &mut Lower<'_>, node: Node<'_>) {
-    if node.kind() != "token_tree" {
-        return;
-    }
+/// In a branch of a switch over types, the name is of the branch's type.
+fn go(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
+    let Some(switch) = node.parent() else { return Visit::Into };
+    let name = switch.child_by_field_name("alias").and_then(|alias| named(alias).next());
     let mut cursor = node.walk();
-    let tokens: Vec<_> = node.children(&mut cursor).collect();
-    for place in 0..tokens.len() {
-        let token = tokens[place];
-        let is_name = matches!(lower.role(token), Some(Role::Identifier | Role::SelfWord));
-        let opens = tokens
-            .get(place + 1)
-            .is_some_and(|next| next.kind() == "token_tree" && lower.text_of(*next).starts_with('('));
-        if !is_name || !opens {
-            continue;
-        }
-        let mut path = vec![token];
-        let mut at = place;
-        while at >= 2
-            && matches!(tokens[at - 1].kind(), "." | "::")
-            && matches!(lower.role(tokens[at - 2]), Some(Role::Identifier | Role::SelfWord))
-        {
-            path.push(tokens[at - 2]);
-            at -= 2;
-        }
-        let after_dot = at >= 1 && tokens[at - 1].kind() == ".";
-        let first = path.pop().expect("the name itself");
-        let mut expr = if after_dot {
-            let name = lower.member_name(first);
-            lower.push(Expr::Member(ExprId::UNKNOWN, name))
-        } else {
-            lower.express(first)
-        };
-        lower.take(Some(first));
-        while let Some(next) = path.pop() {
-            lower.take(Some(next));
-            let name = lower.member_name(next);
-            expr = lower.push(Expr::Member(expr, name));
-        }
-        lower.site(token, expr, SiteKind::Call);
-    }
+    let types: Vec<_> = node.children_by_field_name("type", &mut cursor).filter(Node::is_named).collect();
+    let Some(name) = name else { return Visit::Into };
+    let bound = match (&types[..], switch.child_by_field_name("value")) {
+        ([one], _) => Bound::Typed(lower.express_type(*one)),
+        (_, Some(value)) => Bound::Value(lower.express(value)),
+        _ => return Visit::Into,
+    };
+    lower.take(Some(name));
+    let name = lower.sym_of(name);
+    lower.open_branch(node);
+    lower.bind_here(name, bound, node);
+    Visit::Scope
 }
 
 fn ruby(lower: &mut Lower<'_>, node: Node<'_>) {

@@ -1,15 +1,69 @@
-//! The names inside declarators, paths and patterns.
+//! The names inside declarators, paths and patterns, and those that functions without one get from where they stand.
 
 use tree_sitter::Node;
 
-use super::Lower;
+use super::{Lower, Naming};
 use crate::facts::Sym;
-use crate::language::{Role, named};
+use crate::language::{Language, Role, named};
 
 /// Names nested deeper than this are not looked for.
 const DEPTH: usize = 12;
 
 impl Lower<'_> {
+    /// Gives a literal function or object the name it is assigned to.
+    pub(super) fn name_literal(&mut self, target: Node<'_>, value: Node<'_>) -> bool {
+        let is_object = self.role(value) == Some(Role::Object);
+        let is_function = self.role(value) == Some(Role::Lambda) && self.language != Language::Python;
+        // A function that only a variable of a function holds is part of that function to Go's own tools, and to us.
+        let is_local = self.language == Language::Go && self.in_function();
+        if !is_object && !is_function || is_local {
+            return false;
+        }
+        let (name, owner) = match self.role(target) {
+            Some(Role::Identifier) => (self.sym_of(target), None),
+            Some(Role::Member) => match self.member_target(target, value.end_byte()) {
+                Some(naming) => naming,
+                None => return false,
+            },
+            _ if target.kind() == "variable_list" => {
+                let Some(only) = named(target).next() else { return false };
+                let list = named(value).next().unwrap_or(value);
+                return self.name_literal(only, list);
+            }
+            _ => return false,
+        };
+        self.take_all(target);
+        self.named.insert(value.id(), Naming { name, owner });
+        true
+    }
+
+    /// The name and owner in `Owner.name = function`.
+    fn member_target(&mut self, target: Node<'_>, end: usize) -> Option<(Sym, Option<Sym>)> {
+        let shape = self.kinds.shape(target)?;
+        let of = shape.of.child(target)?;
+        let name = self.member_name(shape.name.child(target)?);
+        let owner = match self.text_of(of) {
+            "exports" | "module.exports" => {
+                self.exporting = self.exporting.max(end);
+                None
+            }
+            "module" => return None,
+            "this" | "self" => {
+                let class = self.class_scope()?;
+                Some(self.defs[class.0 as usize].name)
+            }
+            path => {
+                // What hangs on a variable of a function is called by whoever holds that, under no name of ours.
+                let (path, is_class) = path.strip_suffix(".prototype").map_or((path, false), |of| (of, true));
+                if !is_class && self.in_function() {
+                    return None;
+                }
+                Some(self.names.add(path.rsplit(['.', ':']).next().unwrap_or(path)))
+            }
+        };
+        Some((name, owner))
+    }
+
     /// The name that a definition declares, its owner if it names one, and its parameters if they hang on the name.
     pub(super) fn declared_name<'t>(&mut self, node: Node<'t>) -> (Sym, Option<Sym>, Option<Node<'t>>) {
         let (mut name, params) = self.descend(node);

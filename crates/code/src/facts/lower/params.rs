@@ -3,8 +3,8 @@
 use tree_sitter::Node;
 
 use super::Lower;
-use crate::facts::{Binding, Bound, DefId, DefKind, Param, Sym};
-use crate::language::{Language, Role, Slot, named};
+use crate::facts::{Binding, Bound, DefId, DefKind, Expr, Param, Spot, Sym};
+use crate::language::{Language, Role, Shape, Slot, named};
 use crate::parse::line;
 
 impl Lower<'_> {
@@ -68,6 +68,13 @@ impl Lower<'_> {
     fn bind_parameter(&mut self, node: Node<'_>, name: Sym, place: u32) {
         self.bind_here(name, Bound::Param(place), node);
         let scope = self.scope();
+        let is_typed = |shape: &Shape| shape.role == Role::Parameter && shape.ty.child(node).is_some();
+        if let Some((callee, argument)) = self.given
+            && !self.kinds.shape(node).is_some_and(is_typed)
+        {
+            let passed = self.push(Expr::Passed(callee, Spot { argument, parameter: place }));
+            self.bind_here(name, Bound::Value(passed), node);
+        }
         let Some(shape) = self.kinds.shape(node).filter(|shape| shape.role == Role::Parameter) else {
             return;
         };
@@ -99,6 +106,25 @@ impl Lower<'_> {
         let parent = self.defs[scope.0 as usize].parent;
         (promoted && self.kind(parent) == DefKind::Class && self.kind(scope) == DefKind::Method)
             .then_some(parent)
+    }
+
+    /// What is said to be known of the types that a definition leaves open.
+    pub(super) fn type_parameters(&mut self, node: Node<'_>) {
+        if !matches!(self.language, Language::Rust | Language::TypeScript) {
+            return;
+        }
+        let of_list = node.child_by_field_name("type_parameters").into_iter().flat_map(named);
+        let conditions = named(node).filter(|child| child.kind() == "where_clause").flat_map(named);
+        for open in of_list.chain(conditions).collect::<Vec<_>>() {
+            let named_by = |field| open.child_by_field_name(field);
+            let name = named_by("name").or_else(|| named_by("left"));
+            let bounds = named_by("bounds").or_else(|| named_by("constraint"));
+            if let (Some(name), Some(bounds)) = (name, bounds) {
+                let expr = self.express_type(bounds);
+                let name = self.sym_of(name);
+                self.bind_here(name, Bound::Value(expr), open);
+            }
+        }
     }
 
     /// A PHP property is named without the sign of its variable.

@@ -56,11 +56,26 @@ impl Lower<'_> {
         if self.language == Language::Python && self.exprs[expr.0 as usize] == Expr::Super {
             return;
         }
+        self.pass(node, shape, expr);
         let name = self.last_name(callee);
         self.site(name, expr, SiteKind::Call);
         self.reflect(node, shape, self.text_of(name));
         if self.language == Language::Python {
             self.built_in(node, shape, self.text_of(callee));
+            self.hand_over(node, shape, expr);
+        }
+    }
+
+    /// Remembers of the functions without a name among the arguments what they are given to: that tells what they take.
+    fn pass(&mut self, node: Node<'_>, shape: &Shape, callee: ExprId) {
+        if !matches!(self.language, Language::TypeScript | Language::JavaScript | Language::Rust) {
+            return;
+        }
+        let Some(arguments) = shape.params.child(node) else { return };
+        for (place, argument) in (0..).zip(named(arguments)) {
+            if self.role(argument) == Some(Role::Lambda) {
+                self.passed.insert(argument.id(), (callee, place));
+            }
         }
     }
 
@@ -156,6 +171,7 @@ impl Lower<'_> {
         let made = self.express(node);
         if let Expr::Instance(ty) = self.exprs[made.0 as usize] {
             self.site(node, ty, SiteKind::New);
+            self.pass(node, shape, ty);
         }
     }
 
@@ -183,6 +199,11 @@ impl Lower<'_> {
             && self.role(of) == Some(Role::Call)
         {
             self.take(Some(inner));
+            if self.language == Language::Python
+                && let Some(shape) = self.kinds.shape(of)
+            {
+                self.hand_over(of, shape, callee);
+            }
         }
         self.site(of, callee, SiteKind::Decorator);
         if !self.taken.contains(&node.id()) {
