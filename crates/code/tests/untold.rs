@@ -4,15 +4,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use code::facts::{Facts, extract};
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::{Answer as _, Part, calls};
 
 /// Files one after the other, each after a line `# path`.
-fn files(project: &str) -> Vec<(Arc<str>, Option<Arc<Facts>>)> {
+fn files(project: &str) -> Vec<(Arc<str>, Option<Held>)> {
     let files = project.split("\n# ").filter_map(|file| file.split_once('\n'));
-    let facts = |path, text: &str| extract(Language::Python, path, text.as_bytes()).map(Arc::new);
+    let facts = |path, text: &str| extract(Language::Python, path, text.as_bytes()).map(Held::from);
     files.map(|(path, text)| (Arc::from(path), facts(path, text))).collect()
 }
 
