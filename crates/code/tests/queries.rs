@@ -513,6 +513,6 @@ fn a_use_that_is_left_open_is_counted_after_an_edit() {
     };
     assert_eq!(ask(&mut memo), "0");
     let facts = extract(Language::Python, "a.py", text(" + it.size").as_bytes());
-    memo.update(vec![("a.py".into(), facts.map(Arc::new))]);
+    memo.update(vec![("a.py".into(), facts.map(Held::from))]);
     assert_eq!(ask(&mut memo), "1");
 }
