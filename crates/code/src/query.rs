@@ -12,6 +12,7 @@ pub mod extract;
 pub mod find;
 pub mod impact;
 pub mod imports;
+mod open;
 pub mod search;
 pub mod semantic;
 pub mod structure;
