@@ -248,11 +248,6 @@ impl Span {
 }
 
 impl Facts {
-    /// Those of a file of which nothing is known but its language.
-    fn nothing(language: Language) -> Facts {
-        extract(language, "", b"").expect("no text is a program")
-    }
-
     pub fn text(&self, sym: Sym) -> &str {
         self.names.get(sym.0 as usize)
     }

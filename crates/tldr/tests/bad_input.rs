@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use testkit::{Home, Output, bin};
+use tldr::index::{Index, Lifetime};
 
 struct Rig {
     home: Home,
@@ -196,4 +197,28 @@ fn a_file_that_may_not_be_read_is_told_and_the_rest_is_answered() {
     let output = rig.home.run(&mut command);
     assert!(output.stdout.contains("a.py") && !output.stdout.contains("b.py"), "{output:?}");
     assert_eq!(output.code, 0, "{output:?}");
+}
+
+/// The walk has seen the file, and what is read is no longer there, or is something else.
+#[test]
+fn a_file_that_vanishes_between_being_found_and_being_read_is_not_there() {
+    type Change = fn(&std::path::Path);
+    let changes: [(&str, Change); 4] = [
+        ("gone", |_| ()),
+        ("a folder", |path| fs::create_dir(path).unwrap()),
+        ("a link to nothing", |path| symlink("nowhere.py", path).unwrap()),
+        ("a pipe", |path| {
+            rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).unwrap();
+        }),
+    ];
+    for (what, change) in changes {
+        let rig = Rig::new(TWO);
+        let mut index = Index::new(&rig.project(), Lifetime::Long);
+        index.ahead(|| ());
+        fs::remove_file(rig.project().join("d/b.py")).unwrap();
+        change(&rig.project().join("d/b.py"));
+        let changed = index.refresh(None).changed;
+        assert_eq!(index.files().keys().collect::<Vec<_>>(), ["a.py"], "{what}");
+        assert!(changed.contains("a.py"), "{what}: {changed:?}");
+    }
 }

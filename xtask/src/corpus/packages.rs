@@ -52,6 +52,10 @@ pub(super) const PACKAGES: &[Package] = &[
         sha256: "484be5657551d7868d67587df967fb4fcbe9d266a761cc855aaa148fda0b3cc7",
     },
     Package {
+        source: Source::Crate, name: "similar", version: "2.7.0", elided: &[],
+        sha256: "bbbb5d9659141646ae647b42fe094daf6c6192d1620870b449d9557f748b2daa",
+    },
+    Package {
         source: Source::Crate, name: "walkdir", version: "2.5.0", elided: &[],
         sha256: "29790946404f91d9c5d06f9874efddea1dc06c5efe94541a7d6863108e3a5e4b",
     },
@@ -210,6 +214,10 @@ pub(super) const PACKAGES: &[Package] = &[
     Package {
         source: Source::Sdist, name: "wtforms", version: "3.2.1", elided: &[],
         sha256: "df3e6b70f3192e92623128123ec8dca3067df9cfadd43d59681e210cfb8d4682",
+    },
+    Package {
+        source: Source::Npm, name: "immer", version: "10.1.1", elided: &[],
+        sha256: "946cc79684ad1e080b09d4f2da14247b272aa667f3aaa100f35846148689f08f",
     },
     Package {
         source: Source::Npm, name: "mobx", version: "6.13.5", elided: &[],

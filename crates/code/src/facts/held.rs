@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-use super::Facts;
+use super::{Facts, extract};
 use crate::language::Language;
 
 #[derive(Clone)]
@@ -19,7 +19,8 @@ struct Inner {
 impl Held {
     /// Facts that `bytes` gives when somebody looks at them. Bytes that are none of ours say nothing of the file.
     pub fn packed<B: AsRef<[u8]> + Send + 'static>(language: Language, bytes: B) -> Self {
-        let unpack = move || Facts::unpack(bytes.as_ref()).unwrap_or_else(|| Facts::nothing(language));
+        let nothing = move || extract(language, "", b"").expect("no text is a program");
+        let unpack = move || Facts::unpack(bytes.as_ref()).unwrap_or_else(nothing);
         Self(Arc::new(Inner { language, facts: LazyLock::new(Box::new(unpack)) }))
     }
 

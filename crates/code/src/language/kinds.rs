@@ -106,7 +106,11 @@ impl Slot {
             Self::Nowhere => None,
             Self::Field(id) => node.child_by_field_id(id.get()),
             Self::Child(kind) => named(node).find(|child| child.kind_id() == kind),
-            Self::Nth(place) => named(node).nth(usize::from(place)),
+            // Places are small, and counting up to one is cheaper than the cursor that walks all children.
+            Self::Nth(place) => {
+                let children = (0..).map_while(|at| node.named_child(at));
+                children.filter(|child| !child.is_extra()).nth(usize::from(place))
+            }
             Self::Last => named(node).last(),
         }
     }
@@ -114,9 +118,11 @@ impl Slot {
 
 /// The named children of a node that are no comments.
 pub fn named(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    let mut cursor = node.walk();
-    let mut more = cursor.goto_first_child();
+    // A cursor is an allocation, and most nodes are leaves.
+    let mut cursor = (node.named_child_count() > 0).then(|| node.walk());
+    let mut more = cursor.as_mut().is_some_and(|cursor| cursor.goto_first_child());
     std::iter::from_fn(move || {
+        let cursor = cursor.as_mut()?;
         while more {
             let child = cursor.node();
             more = cursor.goto_next_sibling();

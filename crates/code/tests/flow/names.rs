@@ -20,7 +20,8 @@ fn named(path: &str, source: &[u8]) -> Vec<(String, Result<String, FlowError>)> 
 #[test]
 fn every_function_that_the_index_knows_has_a_flow_under_that_name() {
     let mut asked = 0;
-    for path in files(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"))) {
+    let tests = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests"));
+    for path in ["fixtures", "flow/fixtures"].iter().flat_map(|folder| files(&tests.join(folder))) {
         let source = std::fs::read(&path).unwrap();
         for (name, told) in named(path.to_str().unwrap(), &source) {
             asked += 1;

@@ -77,16 +77,7 @@ impl Engine {
                     view.files_of(part).map(|(path, _)| path.clone()),
                 ))
             }
-            Asks::Structure { part } => {
-                let structure = query::structure::structure(snapshot, part);
-                if structure.files.is_empty() && !part.path.is_empty() {
-                    return Err(self.nothing_at(&part.path, &view.files).into());
-                }
-                match tell.is_whole() {
-                    true => self.shelf.structure(snapshot, part).into(),
-                    false => tell.about(structure),
-                }
-            }
+            Asks::Structure { part } => self.structure(part, tell, view)?,
             Asks::Search { pattern, part, most } => {
                 tell.at_most(*most).about(pattern.answer(self.search(pattern, part, view)?))
             }
@@ -123,6 +114,17 @@ impl Engine {
             }
             Asks::Diagnostics { path } => self.diagnostics(path, tell, &view.files)?,
             Asks::Warm { language } => self.warm(*language, snapshot)?,
+        })
+    }
+
+    fn structure(&self, part: &Part, tell: &Telling, view: &View) -> Result<Told, Unable> {
+        let snapshot = &view.snapshot;
+        if !part.path.is_empty() && part.files(snapshot).next().is_none() {
+            return Err(self.nothing_at(&part.path, &view.files).into());
+        }
+        Ok(match tell.is_whole() {
+            true => self.shelf.structure(snapshot, part).into(),
+            false => tell.about(query::structure::structure(snapshot, part)),
         })
     }
 
