@@ -402,6 +402,13 @@ fn of_several_with_a_name_the_one_in_the_part_that_is_asked_about_is_meant() {
 }
 
 #[test]
+fn a_guard_behind_a_pattern_without_names_calls_what_it_asks() {
+    let text = "fn is_odd(n: u32) -> bool {\n    n % 2 == 1\n}\nfn main() {\n    match 3 {\n        _ if is_odd(3) => {}\n        _ => {}\n    }\n}\n";
+    let answer = impact::impact(&project(&[("a.rs", text)]), "is_odd", 1, &Part::default()).expect("found");
+    assert_eq!(answer.callers.iter().map(|one| one.lines.clone()).collect::<Vec<_>>(), [[6]]);
+}
+
+#[test]
 fn overloads_are_one_function() {
     let text = "class Box {\n  take(n: number): void;\n  take(n: string): void;\n  take(n: any) {}\n  lost(n: number): void;\n  lost(n: any) {}\n}\nfunction run() {\n  new Box().take(1);\n}\nrun();\n";
     let answer = dead::dead(&project(&[("a.ts", text)]), &Part::default(), &[]);

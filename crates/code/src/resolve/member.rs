@@ -117,6 +117,10 @@ impl Resolver<'_> {
         let facts = self.facts(class.file);
         let class_name = facts.text(facts.def(class.def).name);
         let mut found = Vec::new();
+        // What has the name of its class makes objects of it: that name is the class.
+        if name == class_name && matches!(facts.language, Language::Cpp | Language::CSharp) {
+            return found;
+        }
         for place in self.everywhere(&NameKey::member(class_name, name)) {
             let facts = self.facts(place.file);
             let def = facts.def(place.def);
