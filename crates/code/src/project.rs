@@ -12,7 +12,7 @@ mod path;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use crate::facts::{DefId, Facts};
+use crate::facts::{DefId, Facts, Held};
 use crate::language::Language;
 
 use aliases::Configurations;
@@ -44,7 +44,7 @@ pub struct Place {
 pub struct Entry {
     /// Relative to the project's root, with forward slashes.
     pub path: Arc<str>,
-    pub facts: Arc<Facts>,
+    pub facts: Held,
 }
 
 /// All files with their facts.
@@ -69,7 +69,7 @@ pub struct Files {
 
 impl Files {
     /// The snapshot after `changes`: facts for files that are new or different, nothing for those that are gone.
-    pub fn with(&self, changes: Vec<(Arc<str>, Option<Arc<Facts>>)>) -> Self {
+    pub fn with(&self, changes: Vec<(Arc<str>, Option<Held>)>) -> Self {
         let mut next = self.clone();
         let mut moved = false;
         for (path, facts) in changes {
@@ -173,15 +173,13 @@ impl Files {
     /// Whether a number means the same file in both, and it says the same.
     pub(crate) fn is_same(&self, other: &Self, id: FileId) -> bool {
         match (self.entry(id), other.entry(id)) {
-            (Some(one), Some(two)) => {
-                Arc::ptr_eq(&one.facts, &two.facts) && Arc::ptr_eq(&self.life, &other.life)
-            }
+            (Some(one), Some(two)) => one.facts.is(&two.facts) && Arc::ptr_eq(&self.life, &other.life),
             _ => false,
         }
     }
 
     pub fn languages(&self) -> Vec<Language> {
-        let mut all: Vec<_> = self.each().map(|(_, entry)| entry.facts.language).collect();
+        let mut all: Vec<_> = self.each().map(|(_, entry)| entry.facts.language()).collect();
         all.sort_unstable();
         all.dedup();
         all

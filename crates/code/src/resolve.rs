@@ -2,6 +2,7 @@
 //! of a snapshot, and it says what it has looked at, so that an answer can be kept until one of those things changes.
 
 mod call;
+mod handed;
 mod infer;
 mod leads;
 mod lookup;
@@ -87,15 +88,16 @@ pub struct Resolution {
 impl Resolution {
     /// Finds the definitions of an edited file where they are now. Those that are gone were looked at, and whoever looked
     /// at them is resolved anew.
-    pub(crate) fn follow(&mut self, file: FileId, moves: &Moves, facts: &Facts) {
+    pub(crate) fn follow(&mut self, file: FileId, moves: &Moves) {
         for edge in &mut self.edges {
+            let from = edge.from;
             for place in [&mut edge.from, &mut edge.to].into_iter().filter(|place| place.file == file) {
                 place.def = moves.of(place.def).unwrap_or(place.def);
             }
-            // The one kind of edge that starts in another file than its own: what a decorator there puts around.
-            if edge.from.file == file {
-                let from = facts.def(edge.from.def);
-                edge.line = from.wraps.unwrap_or(from.line);
+            // Edges that start in another file than their own: what a decorator there puts around, and what a function there
+            // does with what it is given.
+            if from.file == file {
+                edge.line = moves.line(from.def, edge.line).unwrap_or(edge.line);
             }
         }
         self.edges.sort_unstable();
@@ -115,6 +117,9 @@ pub(crate) fn traced(files: &Files, home: FileId) -> (Resolution, Reads) {
     let mut out = Resolution::default();
     for site in &facts.sites {
         resolver.site(*site, &mut out);
+    }
+    for given in &facts.given {
+        resolver.handed(*given, &mut out);
     }
     for (def, one) in facts.each_def() {
         if one.kind.runs() && !one.decorators.is_empty() {

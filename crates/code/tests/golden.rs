@@ -50,7 +50,7 @@ fn load(language: &str) -> Snapshot {
         let facts = code::facts::extract(language, &path, &bytes).expect("facts");
         let again = Facts::unpack(&facts.pack()).expect("packed facts unpack");
         assert_eq!(facts, again, "{path}");
-        (Arc::from(path.as_str()), Some(Arc::new(facts)))
+        (Arc::from(path.as_str()), Some(facts.into()))
     });
     memo.update(facts.collect());
     memo.snapshot()

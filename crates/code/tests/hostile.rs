@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use code::facts::{Facts, extract};
+use code::facts::{Facts, Held, extract};
 use code::language::Language;
 use code::memo::Memo;
 use code::query::{Part, calls, dead};
@@ -57,7 +57,7 @@ fn names_may_be_of_any_script() {
 fn a_program_that_leads_in_circles_comes_to_an_end() {
     let mut memo = Memo::default();
     let file = |path: &str, text: &str| {
-        (Arc::from(path), Some(Arc::new(extract(Language::Python, path, text.as_bytes()).expect("facts"))))
+        (Arc::from(path), extract(Language::Python, path, text.as_bytes()).map(Held::from))
     };
     memo.update(vec![
         file("a.py", "from b import *\nfrom c import *\nclass A(B):\n    x = y\n    def f(self):\n        return self.f().f()\n"),
@@ -76,7 +76,10 @@ fn a_long_chain_and_a_wide_class_are_quick() {
         text.push_str(&format!("    def m{n}(self):\n        return self.m{}().m{}()\n", n - 1, n / 2));
     }
     let mut memo = Memo::default();
-    memo.update(vec![(Arc::from("a.py"), extract(Language::Python, "a.py", text.as_bytes()).map(Arc::new))]);
+    memo.update(vec![(
+        Arc::from("a.py"),
+        extract(Language::Python, "a.py", text.as_bytes()).map(Held::from),
+    )]);
     let snapshot = memo.snapshot();
     assert!(calls::calls(&snapshot, &Part::default()).edges.len() > 2000);
     dead::dead(&snapshot, &Part::default(), &[]);
@@ -90,6 +93,9 @@ fn packed_facts_that_were_changed_are_refused_or_sound() {
     assert_eq!(Facts::unpack(&packed), Some(facts));
     assert!(Facts::unpack(&packed[..packed.len() - 1]).is_none());
     assert!(Facts::unpack(b"").is_none());
+    // Whoever holds such bytes holds a file that says nothing.
+    let none = Held::packed(Language::Python, packed[..packed.len() - 1].to_vec());
+    assert_eq!((none.language(), none.defs.len()), (Language::Python, 1));
     let mut random = Random::new(7);
     for _ in 0..3000 {
         let mut bent = packed.clone();
@@ -98,7 +104,7 @@ fn packed_facts_that_were_changed_are_refused_or_sound() {
         // Whatever was bent, reading and asking do not panic.
         if let Some(facts) = Facts::unpack(&bent) {
             let mut memo = Memo::default();
-            memo.update(vec![(Arc::from("a.py"), Some(Arc::new(facts)))]);
+            memo.update(vec![(Arc::from("a.py"), Some(facts.into()))]);
             calls::calls(&memo.snapshot(), &Part::default());
         }
     }
@@ -172,7 +178,7 @@ fn any_mix_of_words_is_a_program_of_some_kind() {
         let facts = extract(language, &path, text.as_bytes()).expect("facts");
         assert_eq!(Facts::unpack(&facts.pack()).as_ref(), Some(&facts), "{text}");
         let mut memo = Memo::default();
-        memo.update(vec![(Arc::from(path.as_str()), Some(Arc::new(facts)))]);
+        memo.update(vec![(Arc::from(path.as_str()), Some(facts.into()))]);
         memo.snapshot();
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Asked, Basis, Counters, Memo, Snapshot, Work};
 use code::project::{Manifest, Said};
@@ -12,11 +12,11 @@ use code::query::whole::Shelf;
 use code::query::{Part, calls, dead, structure};
 use proptest::prelude::*;
 
-type Change = (Arc<str>, Option<Arc<code::facts::Facts>>);
+type Change = (Arc<str>, Option<Held>);
 
 fn file(path: &str, text: &str) -> Change {
     let language = Language::of_path(path).expect("a language");
-    (Arc::from(path), Some(Arc::new(extract(language, path, text.as_bytes()).expect("facts"))))
+    (Arc::from(path), Some(extract(language, path, text.as_bytes()).expect("facts").into()))
 }
 
 fn gone(path: &str) -> Change {
@@ -243,7 +243,7 @@ fn a_memo_comes_back_from_its_bytes_and_goes_on_where_it_was() {
         .snapshot()
         .files
         .each()
-        .map(|(_, entry)| (Arc::clone(&entry.path), Arc::clone(&entry.facts)))
+        .map(|(_, entry)| (Arc::clone(&entry.path), entry.facts.clone()))
         .collect();
     let mut again = Memo::unpack(&files, &packed).expect("its own bytes");
     assert_eq!(edges(&mut again), before);
@@ -441,69 +441,67 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(line, 0..6).prop_map(|lines| lines.join("\n\n") + "\n")
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+/// A project that is edited, beside the texts that it is made of.
+#[derive(Default)]
+struct Edited {
+    memo: Memo,
+    texts: std::collections::BTreeMap<String, String>,
+}
 
-    /// However a project came to be what it is, the answer is that of a project read afresh.
-    #[test]
-    fn a_kept_answer_equals_a_fresh_one(steps in prop::collection::vec((0..4_usize, prop::option::weighted(0.85, text())), 1..12)) {
-        let mut memo = Memo::default();
-        let mut now: std::collections::BTreeMap<String, String> = Default::default();
-        let mut kept = Kept::default();
-        for (number, text) in steps {
-            let path = format!("m{number}.py");
-            match text {
-                Some(text) => {
-                    memo.update(vec![file(&path, &text)]);
-                    now.insert(path, text);
-                }
-                None => {
-                    memo.update(vec![gone(&path)]);
-                    now.remove(&path);
-                }
-            }
-            let mut fresh = Memo::default();
-            fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
-            prop_assert_eq!(edges(&mut memo), edges(&mut fresh));
-            prop_assert_eq!(kept.told(&memo.snapshot()), told_afresh(&fresh.snapshot()));
-        }
+impl Edited {
+    /// Writes a text, or removes it.
+    fn step(&mut self, (number, text): (usize, Option<String>)) {
+        let path = format!("m{number}.py");
+        self.memo.update(vec![text.as_ref().map_or_else(|| gone(&path), |text| file(&path, text))]);
+        match text {
+            Some(text) => self.texts.insert(path, text),
+            None => self.texts.remove(&path),
+        };
     }
+
+    /// The same project, read now.
+    fn afresh(&self) -> Memo {
+        let mut fresh = Memo::default();
+        fresh.update(self.texts.iter().map(|(path, text)| file(path, text)).collect());
+        fresh
+    }
+}
+
+fn steps(fewest: usize) -> impl Strategy<Value = Vec<(usize, Option<String>)>> {
+    prop::collection::vec((0..4_usize, prop::option::weighted(0.85, text())), fewest..12)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
+    /// However a project came to be what it is, the answer is that of a project read afresh.
+    #[test]
+    fn a_kept_answer_equals_a_fresh_one(steps in steps(1)) {
+        let mut project = Edited::default();
+        let mut kept = Kept::default();
+        for step in steps {
+            project.step(step);
+            let mut fresh = project.afresh();
+            prop_assert_eq!(edges(&mut project.memo), edges(&mut fresh));
+            prop_assert_eq!(kept.told(&project.memo.snapshot()), told_afresh(&fresh.snapshot()));
+        }
+    }
+
     /// What is worked out while files change is about the files as they were, and nothing of it is believed that does not
     /// hold any more.
     #[test]
-    fn what_changes_under_the_work_is_seen(steps in prop::collection::vec((0..4_usize, prop::option::weighted(0.85, text())), 2..12)) {
-        let mut memo = Memo::default();
-        let mut now: std::collections::BTreeMap<String, String> = Default::default();
-        let fresh = |now: &std::collections::BTreeMap<String, String>| {
-            let mut fresh = Memo::default();
-            fresh.update(now.iter().map(|(path, text)| file(path, text)).collect());
-            edges(&mut fresh)
-        };
+    fn what_changes_under_the_work_is_seen(steps in steps(2)) {
+        let mut project = Edited::default();
         let mut out: Option<(Work, String)> = None;
-        for (number, text) in steps {
-            let path = format!("m{number}.py");
-            match text {
-                Some(text) => {
-                    memo.update(vec![file(&path, &text)]);
-                    now.insert(path, text);
-                }
-                None => {
-                    memo.update(vec![gone(&path)]);
-                    now.remove(&path);
-                }
-            }
+        for step in steps {
+            project.step(step);
             match out.take() {
-                None => out = memo.work().map(|work| (work, fresh(&now))),
+                None => out = project.memo.work().map(|work| (work, edges(&mut project.afresh()))),
                 Some((work, then)) => {
                     let worked = work.done();
                     prop_assert_eq!(edges_of(&worked.snapshot()), then);
-                    memo.take(worked);
-                    prop_assert_eq!(edges(&mut memo), fresh(&now));
+                    project.memo.take(worked);
+                    prop_assert_eq!(edges(&mut project.memo), edges(&mut project.afresh()));
                 }
             }
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::diagnostics::{Checker, Severity};
-use code::query::{Answer, Page, Part, budget, fit};
+use code::query::{Answer, Cut, Page, Part, budget, fit};
 use code::query::{
     arch, calls, change, context, dead, diagnostics, impact, imports, search, semantic, structure, tree,
 };
@@ -16,7 +16,7 @@ fn project(files: &[(&str, &str)]) -> Snapshot {
     let mut memo = Memo::default();
     let facts = files.iter().map(|(path, text)| {
         let language = Language::of_path(path).expect("a language");
-        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Arc::new))
+        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Held::from))
     });
     memo.update(facts.collect());
     memo.snapshot()
@@ -97,6 +97,24 @@ fn a_file_that_is_named_is_not_one_that_only_ends_like_it() {
     assert_eq!(
         missing.candidates.iter().map(|one| file(one)).collect::<Vec<_>>(),
         [Ok("a.py".to_owned()), Ok("sub/a.py".to_owned())]
+    );
+}
+
+#[test]
+fn a_tree_of_callers_that_does_not_fit_ends_higher_up_and_says_so() {
+    let mut source = String::from("def f0():\n    pass\n");
+    for n in 1..30 {
+        source.push_str(&format!("\ndef f{n}():\n    f{}()\n", n - 1));
+    }
+    let answer = impact::impact(&project(&[("a.py", &source)]), "f0", 20, &Part::default()).expect("found");
+    let page = Page { max_tokens: Some(150), ..Page::default() };
+    let answer = fit(answer, page, budget::size);
+    assert!(budget::size(&answer) <= 600);
+    assert_eq!((answer.callers.len(), &answer.cut), (1, &Cut { truncated: false, total: 1, next: None }));
+    let told = answer.text();
+    assert!(
+        told.contains("<- f3 ") && !told.contains("<- f9 ") && told.contains("(more than fits)"),
+        "{told}"
     );
 }
 
@@ -186,6 +204,8 @@ fn a_module_is_meant_by_every_name_that_its_language_has_for_it() {
         ("app/store/store_test.go", "package store\n"),
         ("Data/Store.php", "<?php\nnamespace Shop\\Data;\nclass Store {}\n"),
         ("Cart.php", "<?php\nuse Shop\\Data\\Store;\n"),
+        ("lib/router.js", "const layer = require('./layer');\n"),
+        ("lib/layer.js", "module.exports = {};\n"),
     ]);
     let found = |module: &str| {
         let answer = imports::importers(&snapshot, module, &Part::default());
@@ -200,6 +220,9 @@ fn a_module_is_meant_by_every_name_that_its_language_has_for_it() {
     assert_eq!(found("./kitchen/src/tools.rs"), found("kitchen::tools"));
     for other in ["kitch::tools", "kitchentools", "std::tools", "tools"] {
         assert_eq!(found(other), Vec::<String>::new(), "{other}");
+    }
+    for name in ["./layer", "lib/layer.js", "./lib/layer.js"] {
+        assert_eq!(found(name), ["lib/router.js:1"], "{name}");
     }
     assert_eq!(found("app/store"), ["app/main.go:3"]);
     assert_eq!(found("app/store/store.go"), ["app/main.go:3"]);

@@ -4,14 +4,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::query::{Part, calls};
 
 fn snapshot(text: &str) -> Snapshot {
     let mut memo = Memo::default();
-    let facts = extract(Language::Python, "a.py", text.as_bytes()).map(Arc::new);
+    let facts = extract(Language::Python, "a.py", text.as_bytes()).map(Held::from);
     memo.update(vec![(Arc::from("a.py"), facts)]);
     memo.snapshot()
 }
@@ -254,7 +254,7 @@ fn a_beginning_that_every_class_has_is_no_more_than_a_possibility() {
 #[test]
 fn a_method_that_comes_later_is_found_by_the_beginning_of_its_name() {
     let mut memo = Memo::default();
-    let facts = |text: &str| extract(Language::Python, "a.py", text.as_bytes()).map(Arc::new);
+    let facts = |text: &str| extract(Language::Python, "a.py", text.as_bytes()).map(Held::from);
     let later = "from a import Visitor\nclass Late(Visitor):\n    def NAME(self, node):\n        pass\n";
     memo.update(vec![(Arc::from("a.py"), facts(VISITOR))]);
     let mut seen = Vec::new();

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::project::Manifest;
@@ -14,7 +14,7 @@ fn project(files: &[(&str, &str)]) -> Snapshot {
     let mut memo = Memo::default();
     let sources = files.iter().filter_map(|(path, text)| Some((Language::of_path(path)?, path, text)));
     let facts = sources.map(|(language, path, text)| {
-        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Arc::new))
+        (Arc::from(*path), extract(language, path, text.as_bytes()).map(Held::from))
     });
     memo.update(facts.collect());
     let said = files.iter().map(|(path, text)| (Arc::from(*path), Manifest::read(path, text).map(Arc::new)));

@@ -285,16 +285,20 @@ impl Bench {
     }
 
     fn connect(&self) -> Talk {
-        let entries = fs::read_dir(self.home.temp()).unwrap().map(|entry| entry.unwrap().path());
-        let socket = entries.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "sock"));
-        let stream = UnixStream::connect(socket.unwrap()).unwrap();
+        let stream = UnixStream::connect(self.socket()).unwrap();
         Talk { stream: BufReader::with_capacity(1 << 20, stream), said: String::new() }
     }
 
-    fn pid(&self) -> u32 {
+    /// Of the one daemon that runs: it goes with it, unlike the file with its number.
+    fn socket(&self) -> PathBuf {
         let entries = fs::read_dir(self.home.temp()).unwrap().map(|entry| entry.unwrap().path());
-        let file = entries.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "pid"));
-        fs::read_to_string(file.unwrap()).unwrap().lines().next().unwrap().parse().unwrap()
+        let mut sockets = entries.filter(|path| path.extension().is_some_and(|ending| ending == "sock"));
+        sockets.next().unwrap()
+    }
+
+    fn pid(&self) -> u32 {
+        let file = self.socket().with_extension("pid");
+        fs::read_to_string(file).unwrap().lines().next().unwrap().parse().unwrap()
     }
 
     fn daemon_cpu(&self) -> Duration {

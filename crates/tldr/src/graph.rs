@@ -82,8 +82,10 @@ fn node(function: &Value) -> String {
     format!("{}:{}", text("file"), text("function"))
 }
 
+/// As Graphviz wants it: other control characters than the end of a line have no place in a picture.
 fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    format!("\"{}\"", text.replace(['\t', '\r'], " ").replace(|c: char| c.is_control(), ""))
 }
 
 /// A page on which a person can go from call to call, and see the layers of the directories. `lines` says where a function
@@ -119,35 +121,11 @@ pub(crate) fn page(
         "files": files,
         "functions": told.collect::<Vec<_>>(),
         "edges": rows.collect::<Vec<_>>(),
-        "layers": layers(arch),
-        "cycles": cycles(arch),
+        "layers": arch.get("directories"),
+        "cycles": arch.get("circular_dependencies"),
     });
-    // A closing tag inside a text would end the script that holds it.
-    include_str!("graph/page.html").replacen("@DATA@", &data.to_string().replace("</", "<\\/"), 1)
-}
-
-fn layers(arch: &Map<String, Value>) -> Vec<Value> {
-    let layers = arch.get("directories").and_then(Value::as_array).into_iter().flatten();
-    layers
-        .map(|layer| {
-            json!({
-                "directory": layer["directory"],
-                "layer": layer["layer"],
-                "functions": layer["functions"],
-                "calls_in": layer["calls_in"],
-                "calls_out": layer["calls_out"],
-            })
-        })
-        .collect()
-}
-
-fn cycles(arch: &Map<String, Value>) -> Vec<String> {
-    let cycles = arch.get("circular_dependencies").and_then(Value::as_array).into_iter().flatten();
-    let words = |cycle: &Value| {
-        let files = cycle.as_array().into_iter().flatten().filter_map(Value::as_str);
-        files.collect::<Vec<_>>().join(" → ")
-    };
-    cycles.map(words).collect()
+    // No text in it can end the script that holds it, nor begin another.
+    include_str!("graph/page.html").replacen("@DATA@", &data.to_string().replace('<', "\\u003c"), 1)
 }
 
 #[cfg(test)]
@@ -183,18 +161,26 @@ mod tests {
     }
 
     #[test]
-    fn no_name_in_a_page_can_end_its_data() {
-        let arch = Map::new();
-        let page =
-            page("</script><script>alert(1)", &[edge("</script>", "g", "high")], &arch, &BTreeMap::new());
-        assert_eq!(page.matches("</script>").count(), 2);
+    fn names_that_mean_something_to_graphviz_are_told_as_they_are() {
+        let hostile = "a\\b\"c\nd\re\tf\0g -> h; }\\";
+        let answer =
+            json!({"edges": [{"from_file": "x", "from_func": hostile, "to_file": "y", "to_func": "g"}]});
+        let drawn = dot(answer.as_object().unwrap());
+        assert!(drawn.contains(r#"  "x:a\\b\"c\nd e fg -> h; }\\" -> "y:g" [style=dashed];"#), "{drawn}");
+    }
+
+    #[test]
+    fn no_name_in_a_page_can_end_its_data_or_load_anything() {
+        let arch = json!({"directories": [], "circular_dependencies": []});
+        let hostile = "</script><!--<script>";
+        let page = page(hostile, &[edge(hostile, "g", "high")], arch.as_object().unwrap(), &BTreeMap::new());
+        assert_eq!((page.matches("</script>").count(), page.matches("<!--").count()), (2, 0));
         let start = page.find("application/json\">").unwrap() + "application/json\">".len();
         let data = &page[start..start + page[start..].find("</script>").unwrap()];
         let data: Value = serde_json::from_str(data).unwrap();
-        assert_eq!(data["functions"][0], json!(["</script>", 0, 1]));
-        assert!(
-            !page.contains("http://")
-                || page.matches("http").count() == page.matches("http://www.w3.org/2000/svg").count()
-        );
+        assert_eq!(data["functions"][0], json!([hostile, 0, 1]));
+        for word in ["src=", "href=", "url(", "@import", "fetch(", "XMLHttp", "innerHTML"] {
+            assert!(!page.contains(word), "{word}");
+        }
     }
 }

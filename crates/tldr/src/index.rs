@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Instant, SystemTime};
 
-use code::facts::{self, Facts};
+use code::facts::{self, Held};
 use code::language::Language;
 use code::project::{Manifest, Said};
 use rayon::prelude::*;
@@ -54,7 +54,7 @@ pub struct File {
     pub digests: Digests,
     pub bytes: u64,
     /// Nothing for what is no program, or none that we know how to read.
-    pub facts: Option<Arc<Facts>>,
+    pub facts: Option<Held>,
     stamp: Stamp,
     /// Whether another change would be sure to change the stamp.
     settled: bool,
@@ -293,7 +293,7 @@ impl Index {
         let hash = Hash::of(&bytes);
         let facts = Language::of_path(&path).and_then(|language| {
             let known = self.known.find(&Content::of(hash, &path));
-            known.or_else(|| facts::extract(language, &path, &bytes).map(Arc::new))
+            known.or_else(|| facts::extract(language, &path, &bytes).map(Held::from))
         });
         let (digests, settled) = (Digests::of(&path, hash), stamp.is_settled(began));
         let file = File { hash, digests, bytes: bytes.len() as u64, facts, stamp, settled };

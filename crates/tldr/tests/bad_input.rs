@@ -66,6 +66,15 @@ fn what_cannot_be_answered_says_why() {
         (&["importers", "nobody"], 1, "error: nothing imports nobody"),
         (&["change-impact", "--git"], 1, "error: "),
         (&["structure", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["tree", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["calls", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["dead", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["arch", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["search", "f", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["impact", "g", "nowhere"], 1, "error: `nowhere` is not there"),
+        (&["calls", "--lang", "go"], 1, "error: there is no Go here"),
+        (&["search", "nothing has this"], 0, "no line matches nothing has this\n"),
+        (&["imports", "a.py"], 0, "a.py imports nothing\n"),
     ];
     for (args, code, words) in cases {
         let (exit, told) = rig.told(args);

@@ -121,6 +121,22 @@ fn pages_give_everything_once() {
 }
 
 #[test]
+fn whoever_has_little_room_gets_on_or_is_told_how_much_is_needed() {
+    let (_home, engine) = project();
+    for (question, _) in QUESTIONS {
+        for most in [60, 150, 400] {
+            let line = ask(&engine, question, &json!({"max_tokens": most}));
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            assert_ne!(answer["next"], json!(0), "{question} in {most} does not go on: {line}");
+            if let Some(needed) = answer["needed_tokens"].as_u64() {
+                let enough = ask(&engine, question, &json!({"max_tokens": needed + 2}));
+                assert!(enough.contains("\"status\":\"ok\""), "{question} in {needed}: {enough}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_part_of_a_flow_is_whole_in_itself() {
     let (_home, engine) = project();
     let page = |cmd: &str, most: u64| -> Value {

@@ -39,7 +39,7 @@ fn a_terminal_shows_how_far_it_is_and_then_the_answer_alone() {
     let args = ["calls", "--format", "text", "--max-tokens", "40", "--project"];
     let plain = home.run(home.command(&tldr).args(args).arg(&project)).ok();
     let edges = format!("{} edges", thousands((FILES * FUNCTIONS) as u64));
-    assert!(plain.stdout.starts_with(&edges), "{}", plain.stdout);
+    assert!(plain.stdout.contains(&edges), "{}", plain.stdout);
     assert_eq!(plain.stderr, "");
 
     home.run(home.command(&tldr).args(["cache", "clear", "--project"]).arg(&project)).ok();

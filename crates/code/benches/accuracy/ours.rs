@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use code::facts::extract;
+use code::facts::{Held, extract};
 use code::language::Language;
 use code::memo::{Memo, Snapshot};
 use code::project::Manifest;
@@ -67,7 +67,7 @@ pub(crate) fn understand(sources: &Sources) -> Snapshot {
     let mut memo = Memo::default();
     let facts = sources.par_iter().filter_map(|(path, text)| {
         let language = Language::of_path(path)?;
-        Some((Arc::from(path.as_str()), extract(language, path, text.as_bytes()).map(Arc::new)))
+        Some((Arc::from(path.as_str()), extract(language, path, text.as_bytes()).map(Held::from)))
     });
     memo.update(facts.collect());
     let said = sources

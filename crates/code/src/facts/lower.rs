@@ -9,7 +9,9 @@ mod exchange;
 mod express;
 mod finish;
 mod flags;
+mod handed;
 mod hooks;
+mod looked_up;
 mod naming;
 mod params;
 mod rust;
@@ -18,7 +20,9 @@ mod uses;
 use tree_sitter::Node;
 
 use super::names::Names;
-use super::{Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Import, Site, SiteKind, Span, Sym};
+use super::{
+    Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Given, Import, Site, SiteKind, Span, Sym,
+};
 use crate::language::{Kinds, Language, Role, Shape, Table};
 use crate::parse::{self, Parsed};
 use crate::quick::{QuickMap, QuickSet};
@@ -45,6 +49,7 @@ pub(super) struct Lower<'a> {
     pub(super) bindings: Vec<Binding>,
     pub(super) imports: Vec<Import>,
     pub(super) sites: Vec<Site>,
+    pub(super) handed: Vec<Given>,
     pub(super) mentions: QuickSet<Sym>,
     pub(super) exports: Option<Vec<Sym>>,
     pub(super) package: Option<Sym>,
@@ -72,6 +77,8 @@ pub(super) struct Lower<'a> {
     pub(super) comment: Option<doc::Run>,
     /// The type of the declaration being visited, and where that ends.
     pub(super) declared: Option<(ExprId, usize)>,
+    /// Where the parameters of the function that was opened last end, if their defaults are read outside of it.
+    pub(super) header: usize,
     /// Where the export statement being visited ends.
     pub(super) exporting: usize,
 }
@@ -108,6 +115,7 @@ impl<'a> Lower<'a> {
             bindings: Vec::new(),
             imports: Vec::new(),
             sites: Vec::new(),
+            handed: Vec::new(),
             mentions: QuickSet::default(),
             exports: None,
             package: None,
@@ -123,6 +131,7 @@ impl<'a> Lower<'a> {
             decorators: Vec::new(),
             comment: None,
             declared: None,
+            header: 0,
             exporting: 0,
         }
     }
@@ -256,9 +265,16 @@ impl<'a> Lower<'a> {
         self.bindings.push(Binding { scope, name, to, within: scope, line: parse::line(node) });
     }
 
+    /// The scope that a node is read in: a Python function's defaults are read where it is defined, and not when it runs.
+    pub(super) fn read_in(&self, node: Node<'_>) -> DefId {
+        let [.., outer, scope] = self.scopes[..] else { return self.scope() };
+        let is_default = node.start_byte() < self.header && self.kind(scope).runs();
+        if is_default { outer } else { scope }
+    }
+
     pub(super) fn site(&mut self, node: Node<'_>, expr: ExprId, kind: SiteKind) {
         if expr != ExprId::UNKNOWN {
-            self.sites.push(Site { scope: self.scope(), line: parse::line(node), expr, kind });
+            self.sites.push(Site { scope: self.read_in(node), line: parse::line(node), expr, kind });
         }
     }
 

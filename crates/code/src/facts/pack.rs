@@ -2,13 +2,13 @@
 //! are no facts give nothing.
 
 use super::{
-    Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Import, ImportForm, Param, Site,
-    SiteKind, Spot, Sym,
+    Argument, Binding, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Flags, Given, How, Import,
+    ImportForm, Param, Run, Site, SiteKind, Spot, Sym,
 };
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf08";
+pub const FORMAT: [u8; 4] = *b"cf12";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {
@@ -26,63 +26,120 @@ impl Facts {
 
     /// Whether every number in it leads somewhere.
     fn is_sound(&self) -> bool {
-        let (names, defs, exprs) = (self.names.len(), self.defs.len(), self.exprs.len());
-        let sym = |sym: &Sym| (sym.0 as usize) < names;
-        let def = |id: DefId| (id.0 as usize) < defs;
-        let expr = |id: &ExprId| (id.0 as usize) < exprs;
-        let sound_def = |(place, one): (usize, &Def)| {
-            let texts = [
-                Some(&one.name),
-                Some(&one.signature),
-                one.doc.as_ref(),
-                one.owner.as_ref(),
-                one.result_text.as_ref(),
-            ];
-            // A parent comes before its children, so that climbing ends.
-            (one.parent.0 as usize) <= place.saturating_sub(1)
-                && texts.into_iter().flatten().chain(&one.base_texts).chain(&one.decorator_texts).all(sym)
-                && one.params.iter().all(|param| sym(&param.name) && sym(&param.text))
-                && one.result.iter().chain(&one.returns).chain(&one.bases).chain(&one.decorators).all(expr)
+        let within = Within {
+            names: self.names.len(),
+            defs: self.defs.len(),
+            exprs: self.exprs.len(),
+            imports: self.imports.len(),
         };
-        let sound_expr = |(place, one): (usize, &Expr)| {
-            // An expression is made of earlier ones, so that following it ends.
-            let earlier = |id: &ExprId| id.0 == 0 || (id.0 as usize) < place;
-            match one {
-                Expr::Name(name) => sym(name),
-                Expr::Member(of, name) | Expr::Begun(of, name) => earlier(of) && sym(name),
-                Expr::Call(of)
-                | Expr::Instance(of)
-                | Expr::Element(of)
-                | Expr::Enter(of)
-                | Expr::Nth(of, _)
-                | Expr::Passed(of, _) => earlier(of),
-                Expr::Index(a, b) | Expr::Items(a, b) | Expr::Either(a, b) | Expr::Takes(a, b) => {
-                    earlier(a) && earlier(b)
-                }
-                Expr::Import(place) => (*place as usize) < self.imports.len(),
-                Expr::Unknown | Expr::This | Expr::Super | Expr::Text => true,
-            }
-        };
-        let sound_binding = |one: &Binding| {
-            let to = match &one.to {
-                Bound::Def(id) => def(*id),
-                Bound::Import(place) => (*place as usize) < self.imports.len(),
-                Bound::Value(id) | Bound::Typed(id) => expr(id),
-                Bound::Param(_) | Bound::Global => true,
-            };
-            to && def(one.scope) && def(one.within) && sym(&one.name)
-        };
-        let sound_import =
-            |one: &Import| sym(&one.module) && one.name.iter().chain(&one.alias).all(sym) && def(one.scope);
-        defs > 0
-            && exprs > 0
+        let texts = self.mentions.iter().chain(self.exports.iter().flatten()).chain(&self.package);
+        within.defs > 0
+            && within.exprs > 0
             && self.names.iter().is_sorted()
-            && self.defs.iter().enumerate().all(sound_def)
-            && self.exprs.iter().enumerate().all(sound_expr)
-            && self.bindings.iter().all(sound_binding)
-            && self.imports.iter().all(sound_import)
-            && self.sites.iter().all(|site| def(site.scope) && expr(&site.expr))
-            && self.mentions.iter().chain(self.exports.iter().flatten()).chain(&self.package).all(sym)
+            && self.defs.iter().enumerate().all(|(place, one)| within.has_def(place, one))
+            && self.exprs.iter().enumerate().all(|(place, one)| within.has_expr(place, one))
+            && self.bindings.iter().all(|one| within.has_binding(one))
+            && self.imports.iter().all(|one| within.has_import(one))
+            && self.sites.iter().all(|site| within.def(site.scope) && within.expr(site.expr))
+            && self.given.iter().all(|one| within.has_given(one))
+            && within.texts(texts)
+    }
+}
+
+/// How many there are of what can be referred to. Nothing may refer beyond.
+struct Within {
+    names: usize,
+    defs: usize,
+    exprs: usize,
+    imports: usize,
+}
+
+impl Within {
+    fn sym(&self, sym: Sym) -> bool {
+        (sym.0 as usize) < self.names
+    }
+
+    fn texts<'s>(&self, mut syms: impl Iterator<Item = &'s Sym>) -> bool {
+        syms.all(|sym| self.sym(*sym))
+    }
+
+    fn def(&self, id: DefId) -> bool {
+        (id.0 as usize) < self.defs
+    }
+
+    fn expr(&self, id: ExprId) -> bool {
+        (id.0 as usize) < self.exprs
+    }
+
+    fn import(&self, place: u32) -> bool {
+        (place as usize) < self.imports
+    }
+
+    fn has_def(&self, place: usize, one: &Def) -> bool {
+        let own =
+            [one.name, one.signature].into_iter().chain(one.doc).chain(one.owner).chain(one.result_text);
+        let mut exprs = one.result.iter().chain(&one.returns).chain(&one.bases).chain(&one.decorators);
+        // A parent comes before its children, so that climbing ends.
+        (one.parent.0 as usize) <= place.saturating_sub(1)
+            && own.into_iter().all(|sym| self.sym(sym))
+            && self.texts(one.base_texts.iter().chain(&one.decorator_texts))
+            && one.params.iter().all(|param| self.sym(param.name) && self.sym(param.text))
+            && exprs.all(|id| self.expr(*id))
+            && one.runs.iter().all(|run| self.has_run(run))
+    }
+
+    fn has_run(&self, one: &Run) -> bool {
+        let how = match &one.how {
+            How::Called => true,
+            How::Asked(name) => self.sym(*name),
+            How::Passed(callee, spot) => self.expr(*callee) && self.has_spot(spot),
+        };
+        how && self.def(one.by)
+    }
+
+    fn has_given(&self, one: &Given) -> bool {
+        self.expr(one.callee) && self.expr(one.value) && self.def(one.scope) && self.has_spot(&one.spot)
+    }
+
+    fn has_spot(&self, spot: &Argument) -> bool {
+        match spot {
+            Argument::At(_) => true,
+            Argument::Named(name) => self.sym(*name),
+        }
+    }
+
+    fn has_expr(&self, place: usize, one: &Expr) -> bool {
+        // An expression is made of earlier ones, so that following it ends.
+        let earlier = |id: &ExprId| id.0 == 0 || (id.0 as usize) < place;
+        match one {
+            Expr::Name(name) => self.sym(*name),
+            Expr::Member(of, name) | Expr::Begun(of, name) => earlier(of) && self.sym(*name),
+            Expr::Call(of)
+            | Expr::Instance(of)
+            | Expr::Element(of)
+            | Expr::Enter(of)
+            | Expr::Nth(of, _)
+            | Expr::Passed(of, _) => earlier(of),
+            Expr::Index(a, b) | Expr::Items(a, b) | Expr::Either(a, b) | Expr::Takes(a, b) => {
+                earlier(a) && earlier(b)
+            }
+            Expr::Import(place) => self.import(*place),
+            Expr::Unknown | Expr::This | Expr::Super | Expr::Text => true,
+        }
+    }
+
+    fn has_binding(&self, one: &Binding) -> bool {
+        let to = match one.to {
+            Bound::Def(id) => self.def(id),
+            Bound::Import(place) => self.import(place),
+            Bound::Value(id) | Bound::Typed(id) => self.expr(id),
+            Bound::Param(_) | Bound::Global => true,
+        };
+        to && self.def(one.scope) && self.def(one.within) && self.sym(one.name)
+    }
+
+    fn has_import(&self, one: &Import) -> bool {
+        self.sym(one.module) && self.texts(one.name.iter().chain(&one.alias)) && self.def(one.scope)
     }
 }
 
@@ -282,9 +339,27 @@ record!(Def {
     decorators,
     decorator_texts,
     wraps,
+    runs,
     flags,
 });
-record!(Facts { language, lines, package, names, defs, exprs, bindings, imports, sites, mentions, exports });
+record!(Run { param, by, line, how });
+record!(Given { callee, scope, spot, value });
+record!(Facts {
+    language,
+    lines,
+    package,
+    names,
+    defs,
+    exprs,
+    bindings,
+    imports,
+    sites,
+    given,
+    mentions,
+    exports
+});
+choice!(How { 0 => Called, 1 => Asked(name), 2 => Passed(callee, spot) });
+choice!(Argument { 0 => At(place), 1 => Named(name) });
 choice!(DefKind {
     0 => File, 1 => Function, 2 => Method, 3 => Property, 4 => Class, 5 => Extension, 6 => Namespace, 7 => Object,
     8 => Lambda,

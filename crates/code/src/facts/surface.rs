@@ -4,7 +4,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use super::{Bound, Def, DefId, DefKind, Expr, ExprId, Facts, Import, ImportForm, Sym};
+use super::{Argument, Bound, Def, DefId, DefKind, Expr, ExprId, Facts, How, Import, ImportForm, Sym};
 use crate::language::Language;
 use crate::quick::{Quick, QuickMap, QuickSet, fold};
 
@@ -128,6 +128,20 @@ impl<'f> Digest<'f> {
             exprs.len().hash(hash);
             exprs.iter().for_each(|expr| self.exprs[expr.0 as usize].hash(hash));
         }
+        for run in &def.runs {
+            (run.param, self.homes[run.by.0 as usize]).hash(hash);
+            match run.how {
+                How::Called => 0_u8.hash(hash),
+                How::Asked(name) => (1_u8, facts.text(name)).hash(hash),
+                How::Passed(callee, spot) => {
+                    let spot = match spot {
+                        Argument::At(place) => Ok(place),
+                        Argument::Named(name) => Err(facts.text(name)),
+                    };
+                    (2_u8, self.exprs[callee.0 as usize], spot).hash(hash);
+                }
+            }
+        }
     }
 
     /// A function's inner bindings count only if somebody outside depends on them: through its result, where nobody
@@ -192,6 +206,9 @@ fn hash_expr(facts: &Facts, expr: Expr, earlier: &[u64]) -> u64 {
 /// Where the definitions of a file are after an edit: those that are the same by name, kind and place in their parent.
 pub(crate) struct Moves {
     to: Vec<Option<DefId>>,
+    /// Lines that others keep and that are others now, by the function they are in: its own, and those on which it calls what
+    /// it was given.
+    lines: QuickMap<(DefId, u32), u32>,
     /// Whether nothing that others keep of this file is at another place.
     pub(crate) none: bool,
 }
@@ -204,11 +221,21 @@ impl Moves {
             .map(|(identity, (id, _))| (identity, id))
             .collect();
         let to: Vec<_> = identities(old).iter().map(|identity| places.get(identity).copied()).collect();
-        let stays = |(id, def): (DefId, &Def)| {
-            to[id.0 as usize].is_some_and(|new_id| id == new_id && new.def(new_id).wraps == def.wraps)
-        };
-        let none = old.each_def().all(stays);
-        Self { to, none }
+        let mut lines = QuickMap::default();
+        for (id, was) in old.each_def() {
+            let Some(is) = to[id.0 as usize].map(|id| new.def(id)) else { continue };
+            let runs = was.runs.iter().zip(&is.runs).map(|(was, is)| ((was.by, was.line), is.line));
+            let wraps = was.wraps.zip(is.wraps).map(|(was, is)| ((id, was), is));
+            let all = runs.chain(wraps).chain([((id, was.line), is.line)]);
+            lines.extend(all.filter(|((_, was), is)| was != is));
+        }
+        let none = lines.is_empty() && old.each_def().all(|(id, _)| to[id.0 as usize] == Some(id));
+        Self { to, lines, none }
+    }
+
+    /// What a line of a function that was kept is now, if it is another one.
+    pub(crate) fn line(&self, by: DefId, line: u32) -> Option<u32> {
+        self.lines.get(&(by, line)).copied()
     }
 
     pub(crate) fn of(&self, old: DefId) -> Option<DefId> {

@@ -166,6 +166,8 @@ pub(crate) struct Arm {
     pub(crate) test: StepId,
     pub(crate) text: String,
     pub(crate) default: bool,
+    /// Its guard is a constant that lets nothing in.
+    pub(crate) is_closed: bool,
     /// The end of the body runs on into the next arm.
     pub(crate) falls: bool,
     pub(crate) body: Vec<Stmt>,

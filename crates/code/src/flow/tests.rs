@@ -145,6 +145,16 @@ fn code_behind_a_return_is_shown_and_called_unreachable() {
 }
 
 #[test]
+fn what_a_constant_rules_out_cannot_run() {
+    let source = b"def f(x):\n    match x:\n        case 0 if False:\n            a = 1\n        case 0 if 1:\n            b = 2\n    try:\n        assert 0, x\n        c = 3\n    except AssertionError:\n        return 4\n";
+    let file = parse(Language::Python, "a.py", source).unwrap();
+    let cfg = control_flow(&file, "f").unwrap();
+    let dead: Vec<_> =
+        cfg.blocks.iter().filter(|it| it.kind == BlockKind::Unreachable).map(|it| it.lines).collect();
+    assert_eq!(dead, [[4, 4], [9, 9]], "{cfg}");
+}
+
+#[test]
 fn of_overloads_the_one_that_runs_is_meant_and_a_line_picks_among_namesakes() {
     let source = b"@overload\ndef f(a: int): ...\n@t.overload\ndef f(a: str): ...\ndef f(a):\n    return a\n\nclass A:\n    def g(self):\n        return 1\nclass B:\n    def g(self):\n        return 2\n";
     let file = parse(Language::Python, "a.py", source).unwrap();

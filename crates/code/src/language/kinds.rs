@@ -3,7 +3,7 @@
 use std::num::NonZeroU16;
 use std::sync::OnceLock;
 
-use tree_sitter::Node;
+use tree_sitter::{Node, TreeCursor};
 
 use super::{Language, Part, Role, Rule};
 
@@ -120,7 +120,7 @@ impl Slot {
 pub fn named(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     // A cursor is an allocation, and most nodes are leaves.
     let mut cursor = (node.named_child_count() > 0).then(|| node.walk());
-    let mut more = cursor.as_mut().is_some_and(|cursor| cursor.goto_first_child());
+    let mut more = cursor.as_mut().is_some_and(TreeCursor::goto_first_child);
     std::iter::from_fn(move || {
         let cursor = cursor.as_mut()?;
         while more {

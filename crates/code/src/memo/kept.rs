@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{Cell, Memo};
 use crate::facts::pack::{Pack, choice, number, record};
-use crate::facts::{Facet, Facts};
+use crate::facts::{Facet, Facts, Held};
 use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place, Scripts};
 use crate::resolve::{Confidence, Edge, EdgeKind, Reads, Resolution, Unresolved};
 
@@ -42,11 +42,11 @@ impl Memo {
 
     /// The memo that gave `packed` when its files were these, in order of their paths. What their uses mean sleeps until
     /// somebody asks, or one of them changes.
-    pub fn unpack(files: &[(Arc<str>, Arc<Facts>)], packed: &[u8]) -> Option<Self> {
+    pub fn unpack(files: &[(Arc<str>, Held)], packed: &[u8]) -> Option<Self> {
         let mut packed = packed.strip_prefix(&FORMAT)?;
         let manifests: Vec<(Box<str>, Manifest)> = Pack::get(&mut packed)?;
         let parts = parts(packed, files.len())?;
-        let changes = files.iter().map(|(path, facts)| (Arc::clone(path), Some(Arc::clone(facts))));
+        let changes = files.iter().map(|(path, facts)| (Arc::clone(path), Some(facts.clone())));
         let known = Files::default().with(changes.collect());
         let said = manifests.into_iter().map(|(path, manifest)| (path.into(), Some(Arc::new(manifest))));
         let known = Arc::new(known.with_manifests(said.collect()).unwrap_or(known));
@@ -90,8 +90,8 @@ pub struct Awake(Option<HashMap<FileId, Cell>>);
 impl Asleep {
     pub fn wake(self) -> Awake {
         let Self { files, packed } = self;
-        let facts: Vec<&Arc<Facts>> = files.each().map(|(_, entry)| &entry.facts).collect();
-        let defs: Vec<usize> = facts.iter().map(|facts| facts.defs.len()).collect();
+        let facts: Vec<&Held> = files.each().map(|(_, entry)| &entry.facts).collect();
+        let defs: Vec<usize> = facts.par_iter().map(|facts| facts.defs.len()).collect();
         let cells = || {
             let cells = parts(&packed, facts.len())?.into_par_iter().zip(&facts).map(|(mut part, facts)| {
                 if part.is_empty() {
@@ -155,13 +155,13 @@ impl Packed {
             && self.facets.iter().all(|(file, _)| (file.0 as usize) < defs.len())
     }
 
-    fn cell(mut self, facts: &Arc<Facts>) -> Cell {
+    fn cell(mut self, facts: &Held) -> Cell {
         // Numbers go by path now, which may be another order than that in which files came before.
         self.edges.sort_unstable();
         self.facets.sort_unstable();
         let reads = Reads { facets: self.facets, names: self.names, lookups: self.lookups };
         let resolution = Resolution { edges: self.edges, unresolved: self.unresolved };
-        let (facts, resolution) = (Arc::clone(facts), Arc::new(resolution));
+        let (facts, resolution) = (facts.clone(), Arc::new(resolution));
         Cell { facts, resolution, reads, digest: self.digest, stale: false }
     }
 }

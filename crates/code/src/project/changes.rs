@@ -66,7 +66,7 @@ impl Changes {
         for path in paths {
             let facts = |files: &Files| {
                 let id = files.find(path)?;
-                files.entry(id).map(|entry| (id, Arc::clone(&entry.facts)))
+                files.entry(id).map(|entry| (id, entry.facts.clone()))
             };
             match (facts(old), facts(new)) {
                 (Some((id, before)), Some((_, after))) => changes.edited(id, path, &before, &after),

@@ -37,12 +37,16 @@ pub trait Answer: Serialize {
     /// Keeps `count` items from `from` on, and says what was left out.
     fn keep(&mut self, from: usize, count: usize, cut: Cut);
 
+    /// Leaves out what is deepest in an item that is larger than `room` bytes, and says so in it. Most are small by nature.
+    fn thin(&mut self, _item: usize, _room: usize) {}
+
     /// For people.
     fn text(&self) -> String;
 }
 
-/// The answer within its budget: whole items from the page's offset on, as many as fit. `written` is the size of an
-/// answer in the form it is given in.
+/// The answer within its budget: whole items from the page's offset on, as many as fit, and one at least: whoever goes on
+/// from `next` must get somewhere, and is better refused with the size of that one. `written` is the size of an answer in
+/// the form it is given in.
 pub fn fit<A: Answer>(mut answer: A, page: Page, written: impl Fn(&A) -> usize) -> A {
     let total = answer.count();
     let from = page.offset.min(total);
@@ -57,6 +61,9 @@ pub fn fit<A: Answer>(mut answer: A, page: Page, written: impl Fn(&A) -> usize) 
     };
     let room = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(4);
     let mut left = room.saturating_sub(answer.envelope() + CUT);
+    if most > 0 {
+        answer.thin(from, left);
+    }
     let mut count = 0;
     while count < most {
         let weight = answer.weight(from + count) + 1;
@@ -66,9 +73,10 @@ pub fn fit<A: Answer>(mut answer: A, page: Page, written: impl Fn(&A) -> usize) 
         left -= weight;
         count += 1;
     }
+    count = count.max(1).min(most);
     answer.keep(from, count, cut(count));
     // Weights are estimates where items share something; what is given is measured.
-    while count > 0 && written(&answer) > room {
+    while count > 1 && written(&answer) > room {
         count -= count.div_ceil(16);
         answer.keep(0, count, cut(count));
     }
@@ -99,7 +107,7 @@ pub(crate) fn tail(cut: &Cut) -> String {
 
 /// Answers whose list is a field: all but the words are the same.
 macro_rules! list_answer {
-    ($name:ty, $list:ident, |$answer:ident| $text:expr) => {
+    ($name:ty, $list:ident, |$answer:ident| $text:expr $(, thin: $thin:path)?) => {
         impl crate::query::Answer for $name {
             fn count(&self) -> usize {
                 self.$list.len()
@@ -121,6 +129,10 @@ macro_rules! list_answer {
                 self.$list.drain(..from);
                 self.cut = cut;
             }
+
+            $(fn thin(&mut self, item: usize, room: usize) {
+                $thin(&mut self.$list[item], room);
+            })?
 
             fn text(&self) -> String {
                 let $answer = self;

@@ -217,16 +217,14 @@ fn command(snapshot: &Snapshot, tests: &[Affected], changed: &[String]) -> Vec<S
 
 list_answer!(ChangeImpact, affected_tests, |answer| {
     let mut out = format!(
-        "{}, {} changed, {} affected\n",
+        "{}, {} changed; reached by {} and {}\n",
         counted(answer.changed_files.len(), "file"),
         counted(answer.changed_functions.len(), "function"),
-        answer.affected_functions.len()
+        counted(answer.affected_functions.len(), "other function"),
+        counted(answer.cut.total, "test")
     );
     for test in &answer.affected_tests {
         out.push_str(&format!("  {}:{} {}\n", test.file, test.line, test.function));
-    }
-    if answer.affected_tests.is_empty() {
-        out.push_str("  no test is affected\n");
     }
     if !answer.test_command.is_empty() {
         out.push_str(&format!("{}\n", answer.test_command.join(" ")));

@@ -131,7 +131,29 @@ impl Walk<'_> {
     }
 }
 
-list_answer!(Impact, callers, |answer| {
+/// Ends a tree that is too large higher up.
+fn thin(caller: &mut Caller, room: usize) {
+    for depth in (0..DEPTH).rev() {
+        if budget::size(caller) <= room {
+            return;
+        }
+        end_at(caller, depth);
+    }
+}
+
+fn end_at(caller: &mut Caller, depth: usize) {
+    if depth > 0 {
+        caller.callers.iter_mut().for_each(|one| end_at(one, depth - 1));
+    } else if !caller.callers.is_empty() {
+        caller.callers.clear();
+        caller.note = Some("more than fits");
+    }
+}
+
+list_answer!(
+    Impact,
+    callers,
+    |answer| {
     let mut out = format!("{} ({}:{})\n", answer.function, answer.file, answer.line);
     let mut left: Vec<(usize, &Caller)> = answer.callers.iter().rev().map(|caller| (1, caller)).collect();
     while let Some((depth, caller)) = left.pop() {
@@ -158,4 +180,6 @@ list_answer!(Impact, callers, |answer| {
         ));
     }
     out + &budget::tail(&answer.cut)
-});
+    },
+    thin: thin
+);

@@ -7,6 +7,7 @@ use super::{Cut, Part};
 use crate::facts::{Facts, Import, ImportForm};
 use crate::language::{Language, Reach};
 use crate::memo::Snapshot;
+use crate::near;
 use crate::project::{FileId, is_rust_module, python_name, split};
 use crate::resolve::leads;
 
@@ -67,8 +68,8 @@ pub fn imports(path: &str, facts: &Facts) -> Imports {
 
 /// The files of a part that import a module, named as the importing language names it, or by its file.
 pub fn importers(snapshot: &Snapshot, module: &str, part: &Part) -> Importers {
-    let module = module.strip_prefix("./").unwrap_or(module);
-    let meant = meant(snapshot, module);
+    let path = module.strip_prefix("./").unwrap_or(module);
+    let meant = meant(snapshot, path);
     let mut importers = Vec::new();
     for (id, entry) in part.files(snapshot) {
         let facts = &entry.facts;
@@ -83,7 +84,7 @@ pub fn importers(snapshot: &Snapshot, module: &str, part: &Part) -> Importers {
                 .map(|import| Importer { file: entry.path.to_string(), import }),
         );
     }
-    let file = snapshot.files.find(module).map(|id| snapshot.files.facts(id).language);
+    let file = snapshot.files.find(path).map(|id| snapshot.files.facts(id).language);
     let cut = Cut { total: importers.len(), ..Cut::default() };
     Importers { module: module.to_owned(), importers, note: file.and_then(unwritten), cut }
 }
@@ -99,16 +100,8 @@ impl Importers {
         for (_, entry) in snapshot.files.each() {
             names.extend(entry.facts.imports.iter().map(|import| module_name(&entry.facts, import)));
         }
-        names.sort_unstable();
-        names.dedup();
-        let near: Vec<String> = kit::text::nearest(&self.module, names.iter().map(String::as_str))
-            .map(str::to_owned)
-            .into_iter()
-            .collect();
-        match near.as_slice() {
-            [] => (nothing, near),
-            _ => (format!("{nothing}; near is {}", near.join(", ")), near),
-        }
+        let near = near::near(names.iter().map(String::as_str), &self.module);
+        (nothing + &near::words(&near), near)
     }
 }
 
@@ -202,9 +195,11 @@ fn separator(language: Language) -> &'static str {
 }
 
 list_answer!(Imports, imports, |answer| {
-    let lines: String =
-        answer.imports.iter().map(|import| format!("{:>5}  {}\n", import.line, words(import))).collect();
-    lines + &budget::tail(&answer.cut)
+    if answer.cut.total == 0 {
+        return format!("{} imports nothing\n", answer.file);
+    }
+    let line = |import: &Imported| format!("{:>5}  {}\n", import.line, words(import));
+    answer.imports.iter().map(line).collect::<String>() + &budget::tail(&answer.cut)
 });
 
 list_answer!(Importers, importers, |answer| {

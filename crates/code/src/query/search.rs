@@ -72,6 +72,9 @@ impl Pattern {
 }
 
 list_answer!(Search, results, |answer| {
+    if answer.cut.total == 0 {
+        return format!("no line matches {}\n", kit::text::plain(&answer.pattern));
+    }
     let line = |hit: &Hit| format!("{}:{}: {}\n", hit.file, hit.line, kit::text::plain(&hit.content));
     answer.results.iter().map(line).collect::<String>() + &budget::tail(&answer.cut)
 });

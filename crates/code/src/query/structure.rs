@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::budget::{self, counted, list_answer};
 use super::{Cut, Part};
-use crate::facts::{DefId, DefKind, Facts};
+use crate::facts::{DefId, DefKind, Facts, Held};
 use crate::memo::Snapshot;
 use crate::project::Entry;
 
@@ -24,7 +24,7 @@ pub struct Structure<'s> {
 #[derive(Clone, Copy)]
 pub struct Outline<'s> {
     path: &'s str,
-    facts: &'s Facts,
+    facts: &'s Held,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,7 +50,7 @@ pub struct Definition<'s> {
 pub fn structure<'s>(snapshot: &'s Snapshot, part: &Part) -> Structure<'s> {
     let entries = part.files(snapshot).map(|(_, entry)| entry);
     let files: Vec<Outline<'s>> = entries.map(Outline::of).collect();
-    let languages: BTreeSet<_> = files.iter().map(|file| file.facts.language.name()).collect();
+    let languages: BTreeSet<_> = files.iter().map(|file| file.facts.language().name()).collect();
     let cut = Cut { total: files.len(), ..Cut::default() };
     Structure { languages: languages.into_iter().collect(), files, cut }
 }
@@ -61,7 +61,7 @@ impl<'s> Outline<'s> {
     }
 
     pub fn told(&self) -> FileStructure<'s> {
-        let facts = self.facts;
+        let facts: &Facts = self.facts;
         let mut imports: Vec<String> =
             facts.imports.iter().map(|import| super::imports::module_name(facts, import)).collect();
         imports.sort_unstable();

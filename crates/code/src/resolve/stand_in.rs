@@ -26,10 +26,15 @@ impl Resolver<'_> {
     ) {
         let facts = self.facts(method.file);
         let def = facts.def(method.def);
-        let Value::Instance(class) = receiver else { return };
         if !matches!(def.kind, DefKind::Method | DefKind::Property) {
             return;
         }
+        let class = match receiver {
+            Value::Instance(class) => class,
+            // A class that came as a value is one of those below as well.
+            Value::Class(class) if facts.language == Language::Python && !self.is_named(site) => class,
+            _ => return,
+        };
         let name = facts.text(def.name);
         if facts.language == Language::Python && self.is_on_self(site) {
             return self.hooks(site, class, name, kind, out);
@@ -40,8 +45,10 @@ impl Resolver<'_> {
         let found = self.below(Place { file: method.file, def: def.parent }, name);
         let is_fact = facts.language == Language::Python && found.len() <= MOST_OF_OBJECT;
         let confidence = if is_fact { Confidence::Medium } else { Confidence::Low };
+        // Who leaves its own work to another of its kind does not mean itself.
+        let caller = Place { file: self.home, def: self.facts(self.home).charged(site.scope) };
         if found.len() <= MOST {
-            for place in found.iter() {
+            for place in found.iter().filter(|place| **place != caller) {
                 self.add(site, *place, kind, confidence, out);
             }
         }
@@ -93,6 +100,19 @@ impl Resolver<'_> {
         let facts = self.facts(self.home);
         let object = self.object_of(site);
         matches!(facts.expr(object), Expr::Name(name) if facts.text(name) == "self")
+    }
+
+    /// Whether a member is asked of a name that is written like a class.
+    fn is_named(&mut self, site: Site) -> bool {
+        let facts = self.facts(self.home);
+        let object = self.object_of(site);
+        match facts.expr(object) {
+            Expr::Name(name) | Expr::Member(_, name) => {
+                facts.text(name).trim_start_matches('_').starts_with(char::is_uppercase)
+            }
+            Expr::Super => true,
+            _ => false,
+        }
     }
 
     /// The object whose member is used, or that the language uses itself.

@@ -92,7 +92,6 @@ impl Service {
                 service.noted(service.engine.persist());
             }
             service.indexing.fetch_sub(1, Ordering::SeqCst);
-            service.engine.wake();
             if service.engine.embedded().is_some() {
                 service.embed_in_background();
             }
@@ -101,6 +100,8 @@ impl Service {
                     service.stopping.store(true, Ordering::SeqCst);
                 }
                 pause(LOOK.min(service.settings.idle_timeout));
+                // Not before: whoever started us has a question, and most need nothing of it.
+                service.engine.wake();
             }
         });
     }

@@ -42,9 +42,33 @@ pub(super) enum Flow {
     Slice(Criterion),
 }
 
+impl Asks {
+    /// What the question is about, where it may be a part of the project.
+    fn part(&self) -> Option<&Part> {
+        match self {
+            Asks::Tree { part }
+            | Asks::Structure { part }
+            | Asks::Search { part, .. }
+            | Asks::Calls { part }
+            | Asks::Impact { part, .. }
+            | Asks::Dead { part, .. }
+            | Asks::Arch { part }
+            | Asks::Importers { part, .. }
+            | Asks::Semantic { part, .. } => Some(part),
+            _ => None,
+        }
+    }
+}
+
 impl Engine {
     pub(super) fn make(&self, asks: &Asks, tell: &Telling, view: &View) -> Result<Told, Unable> {
         let snapshot = &view.snapshot;
+        if let Some(part) = asks.part()
+            && *part != Part::default()
+            && view.files_of(part).next().is_none()
+        {
+            return Err(self.nothing_of(part, &view.files).into());
+        }
         Ok(match asks {
             Asks::Tree { part } => {
                 let name = self.root.path().file_name().map_or("/".into(), |name| name.to_string_lossy());
@@ -53,16 +77,7 @@ impl Engine {
                     view.files_of(part).map(|(path, _)| path.clone()),
                 ))
             }
-            Asks::Structure { part } => {
-                let structure = query::structure::structure(snapshot, part);
-                if structure.files.is_empty() && !part.path.is_empty() {
-                    return Err(self.nothing_at(&part.path, &view.files).into());
-                }
-                match tell.is_whole() {
-                    true => self.shelf.structure(snapshot, part).into(),
-                    false => tell.about(structure),
-                }
-            }
+            Asks::Structure { part } => self.structure(part, tell, view)?,
             Asks::Search { pattern, part, most } => {
                 tell.at_most(*most).about(pattern.answer(self.search(pattern, part, view)?))
             }
@@ -102,9 +117,30 @@ impl Engine {
         })
     }
 
+    fn structure(&self, part: &Part, tell: &Telling, view: &View) -> Result<Told, Unable> {
+        let snapshot = &view.snapshot;
+        if !part.path.is_empty() && part.files(snapshot).next().is_none() {
+            return Err(self.nothing_at(&part.path, &view.files).into());
+        }
+        Ok(match tell.is_whole() {
+            true => self.shelf.structure(snapshot, part).into(),
+            false => tell.about(query::structure::structure(snapshot, part)),
+        })
+    }
+
     fn facts<'v>(&self, view: &'v View, path: &str) -> Result<&'v code::facts::Facts, Box<Refusal>> {
         let facts = view.files.get(path).and_then(|file| file.facts.as_deref());
         facts.ok_or_else(|| self.nothing_at(path, &view.files))
+    }
+
+    /// Why there is no file in a part.
+    fn nothing_of(&self, part: &Part, files: &Files) -> Box<Refusal> {
+        match part.language {
+            Some(language) if self.root.path().join(&part.path).exists() => {
+                refuse(format!("there is no {} here", language.table().title))
+            }
+            _ => self.nothing_at(&part.path, files),
+        }
     }
 
     pub(super) fn nothing_at(&self, path: &str, files: &Files) -> Box<Refusal> {

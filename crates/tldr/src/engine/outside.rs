@@ -22,6 +22,20 @@ use crate::{cache, checkers, walk};
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LARGEST_DIFF: usize = 64 << 20;
+/// What differs from the last commit, told the same way whatever somebody's settings say of prefixes, quotes and filters.
+const DIFF: &[&str] = &[
+    "-c",
+    "core.quotePath=false",
+    "diff",
+    "--no-color",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--unified=0",
+    "--relative",
+    "HEAD",
+];
 
 impl Engine {
     /// The lines that changed: in the files named, since this daemon began, or as git sees it.
@@ -33,19 +47,25 @@ impl Engine {
     ) -> Result<Vec<Changed>, Box<Refusal>> {
         let whole = |file: String| Changed { file, lines: Vec::new() };
         if let Some(files) = files {
-            let inside = |path: &PathBuf| {
-                self.root
-                    .relative(self.root.path(), path)
-                    .ok_or_else(|| refuse(format!("`{}` is not in the project", path.display())))
+            let inside = |path: &PathBuf| match self.root.relative(self.root.path(), path) {
+                // A name that was mistyped must not look like a change that no test needs.
+                Some(path) if !self.root.path().join(&path).exists() => {
+                    Err(refuse(format!("`{path}` is not there")))
+                }
+                Some(path) => Ok(path),
+                None => Err(refuse(format!("`{}` is not in the project", path.display()))),
             };
             return files.iter().map(|path| inside(path).map(whole)).collect();
         }
         if session == Some(true) && git != Some(true) {
             return Ok(lock(&self.touched).iter().cloned().map(whole).collect());
         }
-        let diff = self.git(&["diff", "--no-color", "--no-ext-diff", "--unified=0", "--relative", "HEAD"])?;
-        let mut changes = parse_diff(&diff);
-        let new = self.git(&["ls-files", "--others", "--exclude-standard", "-z"])?;
+        self.git(&["rev-parse", "--git-dir"])?;
+        // Before the first commit everything is new.
+        let is_begun = self.git(&["rev-parse", "--verify", "--quiet", "HEAD"]).is_ok();
+        let mut changes = if is_begun { parse_diff(&self.git(DIFF)?) } else { Vec::new() };
+        let known: &[&str] = if is_begun { &[] } else { &["--cached"] };
+        let new = self.git(&[&["ls-files", "--others", "--exclude-standard", "-z"], known].concat())?;
         changes.extend(new.split('\0').filter(|path| !path.is_empty()).map(|path| whole(path.to_owned())));
         // What we keep ourselves is nobody's change.
         changes.retain(|change| !Path::new(&change.file).starts_with(FOLDER));

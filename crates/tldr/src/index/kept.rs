@@ -3,10 +3,12 @@
 //! endian, texts and facts have their length before them. What all uses mean lies in a second file that begins with the
 //! sum of the first: it is true for those facts and for no others.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use code::facts::{FORMAT, Facts};
+use code::facts::{FORMAT, Held};
+use code::language::Language;
 use code::memo::Memo;
 use rayon::prelude::*;
 
@@ -30,7 +32,7 @@ impl Kept {
     /// Whatever is wrong with the file, there is an index: an empty one.
     pub fn read(path: &Path) -> Kept {
         let bytes = std::fs::read(path).unwrap_or_default();
-        parse(&bytes).unwrap_or_default()
+        parse(bytes).unwrap_or_default()
     }
 
     /// What all uses in these files mean, as far as it was kept: else nothing is known yet.
@@ -74,7 +76,7 @@ pub(super) fn write(files: &Files) -> Vec<u8> {
     whole
 }
 
-fn parse(bytes: &[u8]) -> Option<Kept> {
+fn parse(bytes: Vec<u8>) -> Option<Kept> {
     let mut input = bytes.strip_prefix(MAGIC)?;
     if take(&mut input)? != FORMAT {
         return None;
@@ -85,26 +87,37 @@ fn parse(bytes: &[u8]) -> Option<Kept> {
     }
     let mut entries = Vec::new();
     while !input.is_empty() {
-        let path = str::from_utf8(get(&mut input)?).ok()?;
+        let path = str::from_utf8(get(&mut input)?).ok()?.to_owned();
         let stamp = Stamp::from_bytes(take(&mut input)?);
         let [settled] = take(&mut input)?;
         let hash = Hash(take(&mut input)?);
         let length = u64::from_le_bytes(take(&mut input)?);
-        let facts = get(&mut input)?;
-        entries.push((path, stamp, settled != 0, hash, length, facts));
+        let facts = get(&mut input)?.len();
+        // Where in all bytes the facts are.
+        let end = bytes.len() - input.len();
+        entries.push((path, stamp, settled != 0, hash, length, end - facts..end));
     }
-    let files: Option<Vec<(String, File)>> = entries
-        .into_par_iter()
-        .map(|(path, stamp, settled, hash, bytes, facts)| {
-            let facts = match facts {
-                [] => None,
-                packed => Some(Arc::new(Facts::unpack(packed)?)),
-            };
-            let digests = Digests::of(path, hash);
-            Some((path.to_owned(), File { hash, digests, bytes, facts, stamp, settled }))
-        })
-        .collect();
-    Some(Kept { files: files?.into_iter().collect(), hash })
+    let whole = Arc::new(bytes);
+    let files = entries.into_par_iter().map(|(path, stamp, settled, hash, bytes, place)| {
+        let language = Language::of_path(&path).filter(|_| !place.is_empty());
+        let facts =
+            language.map(|language| Held::packed(language, Slice { whole: Arc::clone(&whole), place }));
+        let digests = Digests::of(&path, hash);
+        (path, File { hash, digests, bytes, facts, stamp, settled })
+    });
+    Some(Kept { files: files.collect::<Vec<_>>().into_iter().collect(), hash })
+}
+
+/// Some of the bytes, which go when nobody needs any of them.
+struct Slice {
+    whole: Arc<Vec<u8>>,
+    place: Range<usize>,
+}
+
+impl AsRef<[u8]> for Slice {
+    fn as_ref(&self) -> &[u8] {
+        &self.whole[self.place.clone()]
+    }
 }
 
 fn put(into: &mut Vec<u8>, bytes: &[u8]) {

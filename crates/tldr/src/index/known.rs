@@ -2,9 +2,8 @@
 //! there the last few, since a branch or a stash may bring them back. Knows no path but for its ending.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 
-use code::facts::Facts;
+use code::facts::Held;
 use wire::tldr::DedupStats;
 
 use super::Hash;
@@ -38,17 +37,17 @@ pub(super) struct Known {
 
 #[derive(Debug)]
 struct Shared {
-    facts: Arc<Facts>,
+    facts: Held,
     files: usize,
 }
 
 impl Known {
-    pub(super) fn find(&self, content: &Content) -> Option<Arc<Facts>> {
-        self.facts.get(content).map(|shared| Arc::clone(&shared.facts))
+    pub(super) fn find(&self, content: &Content) -> Option<Held> {
+        self.facts.get(content).map(|shared| shared.facts.clone())
     }
 
     /// A file of this content came. Gives the facts that all of them share.
-    pub(super) fn came(&mut self, content: Content, bytes: u64, facts: Arc<Facts>) -> Arc<Facts> {
+    pub(super) fn came(&mut self, content: Content, bytes: u64, facts: Held) -> Held {
         let shared = self.facts.entry(content).or_insert(Shared { facts, files: 0 });
         shared.files += 1;
         if shared.files == 1 {
@@ -57,7 +56,7 @@ impl Known {
             self.dedup.duplicates_avoided += 1;
             self.dedup.bytes_saved += bytes;
         }
-        Arc::clone(&shared.facts)
+        shared.facts.clone()
     }
 
     /// A file of this content went.
@@ -95,10 +94,10 @@ mod tests {
 
     use super::*;
 
-    fn file(number: u64) -> (Content, Arc<Facts>) {
+    fn file(number: u64) -> (Content, Held) {
         let text = format!("def f{number}():\n    return {number}\n");
         let facts = extract(Language::named("python").unwrap(), "a.py", text.as_bytes()).unwrap();
-        (Content::of(Hash::of(text.as_bytes()), "a.py"), Arc::new(facts))
+        (Content::of(Hash::of(text.as_bytes()), "a.py"), facts.into())
     }
 
     #[test]
@@ -107,7 +106,7 @@ mod tests {
         let (content, facts) = file(1);
         let one = known.came(content.clone(), 10, facts);
         let two = known.came(content.clone(), 10, file(1).1);
-        assert!(Arc::ptr_eq(&one, &two));
+        assert!(one.is(&two));
         let stats = |known: &Known| {
             let stats = known.dedup();
             (stats.unique_hashes, stats.duplicates_avoided, stats.bytes_saved)
@@ -124,7 +123,7 @@ mod tests {
     fn what_was_there_long_ago_is_forgotten_and_what_came_back_is_not() {
         let mut known = Known::default();
         let (first, facts) = file(0);
-        known.came(first.clone(), FORMER_BYTES / 2, Arc::clone(&facts));
+        known.came(first.clone(), FORMER_BYTES / 2, facts.clone());
         known.went(first.clone(), FORMER_BYTES / 2);
         known.came(first.clone(), FORMER_BYTES / 2, facts);
         for number in 1..100 {

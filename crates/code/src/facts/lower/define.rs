@@ -62,7 +62,12 @@ impl Lower<'_> {
         self.result(id, node, shape);
         let params = params.or_else(|| shape.params.child(node));
         match params {
-            Some(params) => self.parameters(id, params),
+            Some(params) => {
+                self.parameters(id, params);
+                if self.language == Language::Python {
+                    self.header = params.end_byte();
+                }
+            }
             None => self.parameters(id, node),
         }
         if let Some(receiver) = shape.of.child(node) {
@@ -319,6 +324,7 @@ impl Lower<'_> {
             decorators: std::mem::take(&mut decorators),
             decorator_texts: std::mem::take(&mut decorator_texts),
             wraps: None,
+            runs: Vec::new(),
             flags: Flags::default(),
         });
         self.scopes.push(id);

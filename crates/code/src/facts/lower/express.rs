@@ -268,25 +268,6 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// A member by a name that is a text, or that begins with one.
-    fn express_looked_up(&mut self, of: ExprId, name: Node<'_>) -> Option<ExprId> {
-        let text = match name.child_by_field_name("left") {
-            Some(left) => self.text_of(left),
-            None => self.text_of(name),
-        };
-        let text = text.trim_start_matches(['f', 'r']).trim_matches(['"', '\'']);
-        let start = text.find(['{', '%']).map_or(text, |end| &text[..end]);
-        let is_whole = start == text && self.role(name) == Some(Role::Text);
-        if start.len() < 3 || !start.chars().all(|c| c.is_alphanumeric() || c == '_') {
-            return None;
-        }
-        let sym = self.names.add(start);
-        match is_whole {
-            true => Some(self.push(Expr::Member(of, sym))),
-            false => start.ends_with('_').then(|| self.push(Expr::Begun(of, sym))),
-        }
-    }
-
     /// The type in `cast(Type, value)`.
     fn cast_type<'t>(&self, node: Node<'t>, shape: &Shape, callee: Node<'t>) -> Option<Node<'t>> {
         let is_cast = self.language == Language::Python

@@ -1,7 +1,7 @@
 //! The end of the walk: names sorted, local noise dropped, methods brought home to their classes.
 
 use super::Lower;
-use crate::facts::{Binding, Bound, DefId, DefKind, Expr, Facts, SiteKind, Sym};
+use crate::facts::{Argument, Binding, Bound, DefId, DefKind, Expr, Facts, How, SiteKind, Sym};
 use crate::language::{Language, Reach};
 use crate::quick::{QuickMap, QuickSet};
 
@@ -9,6 +9,9 @@ impl Lower<'_> {
     pub(super) fn finish(mut self) -> Facts {
         self.bring_home();
         self.find_wrappers();
+        if self.language == Language::Python {
+            self.find_runs();
+        }
         self.drop_locals();
         let lines = self.defs[0].end_line;
         let (names, moved) = self.names.sorted();
@@ -22,6 +25,7 @@ impl Lower<'_> {
             bindings: self.bindings,
             imports: self.imports,
             sites: self.sites,
+            given: self.handed,
             mentions: self.mentions.into_iter().collect(),
             exports: self.exports,
         };
@@ -134,6 +138,12 @@ fn rename(facts: &mut Facts, moved: &[Sym]) {
             new(&mut param.name);
             new(&mut param.text);
         }
+        for run in &mut def.runs {
+            match &mut run.how {
+                How::Asked(name) | How::Passed(_, Argument::Named(name)) => new(name),
+                How::Called | How::Passed(_, Argument::At(_)) => {}
+            }
+        }
     }
     for expr in &mut facts.exprs {
         if let Expr::Name(name) | Expr::Member(_, name) | Expr::Begun(_, name) = expr {
@@ -147,6 +157,11 @@ fn rename(facts: &mut Facts, moved: &[Sym]) {
         }
     }
     facts.bindings.iter_mut().for_each(|binding| new(&mut binding.name));
+    for given in &mut facts.given {
+        if let Argument::Named(name) = &mut given.spot {
+            new(name);
+        }
+    }
     facts.mentions.iter_mut().for_each(new);
     facts.exports.iter_mut().flatten().for_each(new);
     facts.package.iter_mut().for_each(new);
@@ -160,5 +175,6 @@ impl Facts {
         self.bindings.shrink_to_fit();
         self.imports.shrink_to_fit();
         self.sites.shrink_to_fit();
+        self.given.shrink_to_fit();
     }
 }

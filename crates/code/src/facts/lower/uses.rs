@@ -62,6 +62,7 @@ impl Lower<'_> {
         self.reflect(node, shape, self.text_of(name));
         if self.language == Language::Python {
             self.built_in(node, shape, self.text_of(callee));
+            self.hand_over(node, shape, expr);
         }
     }
 
@@ -198,6 +199,11 @@ impl Lower<'_> {
             && self.role(of) == Some(Role::Call)
         {
             self.take(Some(inner));
+            if self.language == Language::Python
+                && let Some(shape) = self.kinds.shape(of)
+            {
+                self.hand_over(of, shape, callee);
+            }
         }
         self.site(of, callee, SiteKind::Decorator);
         if !self.taken.contains(&node.id()) {

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, children, field, fields, head, named};
-use crate::flow::form::{Access, Arm, Step, Stmt, Switch, VarId};
+use crate::flow::form::{Access, Arm, Step, Stmt, Switch, Truth, VarId};
 use crate::flow::shape::Shape;
 use crate::language::Language;
 
@@ -89,6 +89,7 @@ impl Lowerer<'_> {
                 | "switch_rule"
                 | "switch_block_statement_group"
         );
+        let is_closed = tests.iter().any(|test| self.is_closed(*test));
         for test in tests {
             self.arm_test(test, patterns, &mut step, &mut lead);
         }
@@ -106,7 +107,17 @@ impl Lowerer<'_> {
             self.statement(child, &mut body);
         }
         self.scopes.leave();
-        Arm { test, text: if default { String::new() } else { text }, default, falls, body }
+        Arm { test, text: if default { String::new() } else { text }, default, is_closed, falls, body }
+    }
+
+    /// Whether a guard never holds, whatever the subject is.
+    fn is_closed(&self, test: Node<'_>) -> bool {
+        let guard = if test.kind() == "if_clause" {
+            named(test).first().copied()
+        } else {
+            field(test, &["condition"])
+        };
+        is_guard(&test) && guard.is_some_and(|guard| self.truth(guard) == Truth::Never)
     }
 
     fn arm_text(&self, tests: &[Node<'_>]) -> String {

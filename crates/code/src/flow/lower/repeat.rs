@@ -186,7 +186,7 @@ impl Lowerer<'_> {
     }
 
     /// What a constant test says.
-    fn truth(&self, node: Node<'_>) -> Truth {
+    pub(super) fn truth(&self, node: Node<'_>) -> Truth {
         let mut at = node;
         while at.kind() == "parenthesized_expression" || at.kind() == "condition_clause" {
             match named(at).as_slice() {

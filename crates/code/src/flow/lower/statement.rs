@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::scope::{Binding, ScopeKind};
 use super::{Lowerer, Unit, children, field, fields, first_line, head, last_line, named, span};
-use crate::flow::form::{Access, Jump, Stmt, Swallows};
+use crate::flow::form::{Access, Jump, Stmt, Swallows, Truth};
 use crate::flow::shape::Shape;
 use crate::flow::words::never_returns;
 use crate::language::Language;
@@ -93,6 +93,9 @@ impl Lowerer<'_> {
                     self.scopes.borrow(&mut self.body.vars, &name);
                 }
                 self.push(span(node), out);
+            }
+            _ if node.kind() == "assert_statement" && self.always_fails(node) => {
+                self.jump(node, Jump::Raise, out);
             }
             _ if node.kind() == "yield_statement" && self.text(node).starts_with("yield break") => {
                 self.jump(node, Jump::Return, out);
@@ -196,6 +199,12 @@ impl Lowerer<'_> {
             _ => return None,
         };
         never_returns(self.language, self.text(name)).then_some(Jump::Raise)
+    }
+
+    /// An assertion of a constant that is false. Elsewhere than in Python, assertions are left out of what is usually run.
+    fn always_fails(&self, assertion: Node<'_>) -> bool {
+        let test = named(assertion).first().copied();
+        self.language == Language::Python && test.is_some_and(|test| self.truth(test) == Truth::Never)
     }
 
     fn jump(&mut self, node: Node<'_>, jump: Jump, out: &mut Vec<Stmt>) {

@@ -28,7 +28,9 @@ impl<'a> Builder<'a> {
             if !arm.default {
                 self.graph.blocks[test].role = Role::Branch;
                 self.at = None;
-                self.attach(vec![edge(test, EdgeKind::Case, &arm.text)]);
+                if !arm.is_closed {
+                    self.attach(vec![edge(test, EdgeKind::Case, &arm.text)]);
+                }
                 if !(last && it.exhaustive) {
                     failed.push(edge(test, EdgeKind::False, &arm.text));
                 }
