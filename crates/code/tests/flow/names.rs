@@ -68,7 +68,7 @@ fn functions_that_are_assigned_received_and_nested_go_by_their_names_everywhere(
     );
     assert_eq!(
         told("a.rs", "impl Default for &'_ S { fn default() -> Self { let f = |a| a; f(S) } }\n"),
-        [same("S.default"), same("f")]
+        [same("S.default")]
     );
     assert_eq!(told("a.py", "class A:\n    def f(self):\n        def g(): pass\n"), [same("A.f"), same("g")]);
 }
