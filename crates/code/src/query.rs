@@ -44,7 +44,7 @@ impl Part {
     }
 
     /// The files of the part, by path.
-    pub(crate) fn files<'s>(&self, snapshot: &'s Snapshot) -> impl Iterator<Item = (FileId, &'s Entry)> {
+    pub fn files<'s>(&self, snapshot: &'s Snapshot) -> impl Iterator<Item = (FileId, &'s Entry)> {
         snapshot.files.each().filter(move |(_, entry)| self.holds(&entry.path, entry.facts.language()))
     }
 }
