@@ -217,6 +217,8 @@ pub(crate) enum SiteKind {
 pub fn extract(language: Language, path: &str, bytes: &[u8]) -> Option<Facts> {
     let source: Cow<'_, str> = String::from_utf8_lossy(bytes);
     let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
+    let is_shared = language == Language::C && path.ends_with(".h");
+    let language = if is_shared && is_cpp(source) { Language::Cpp } else { language };
     let parsed = parse::parse(language, path, source.as_bytes())?;
     Some(lower::lower(&parsed, source).0)
 }
@@ -245,6 +247,17 @@ impl Span {
     fn of(node: Node<'_>) -> Self {
         Self { bytes: node.byte_range(), kind: node.kind_id() }
     }
+}
+
+/// Whether a header, which both languages have, is one of C++: a line of it begins as none of C does.
+fn is_cpp(source: &str) -> bool {
+    source.lines().map(str::trim).any(|line| {
+        let opens = line.ends_with(['{', ':', ',']) || line.contains(" : ");
+        let declares = ["class ", "namespace "].iter().any(|word| line.starts_with(word));
+        declares && opens
+            || ["template <", "template<", "using namespace "].iter().any(|word| line.starts_with(word))
+            || matches!(line, "public:" | "private:" | "protected:")
+    })
 }
 
 impl Facts {

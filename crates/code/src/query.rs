@@ -12,6 +12,7 @@ pub mod extract;
 pub mod find;
 pub mod impact;
 pub mod imports;
+mod open;
 pub mod search;
 pub mod semantic;
 pub mod structure;
@@ -41,6 +42,11 @@ impl Part {
             || path == root
             || path.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'));
         inside && self.language.is_none_or(|wanted| wanted == language)
+    }
+
+    /// Whether nothing in it is code.
+    pub fn is_bare(&self, snapshot: &Snapshot) -> bool {
+        self.files(snapshot).next().is_none()
     }
 
     /// The files of the part, by path.

@@ -269,3 +269,43 @@ fn own(one: Option<Outer>) { one.unwrap().own() }
     assert_eq!(used_by("through", &files), names(&["Outer.deref", "Inner.size"]));
     assert_eq!(used_by("own", &files), names(&["Outer.own"]));
 }
+
+#[test]
+fn the_name_of_a_class_is_not_the_method_that_makes_its_objects() {
+    let files = [
+        ("Task.cs", "namespace T { public partial class Task { public Task(int n) {} } }"),
+        (
+            "Run.cs",
+            "namespace T { public partial class Task { static void Run(Func<Task> make) { new Task(1); } } }",
+        ),
+    ];
+    assert_eq!(used_by("Task.Run", &files), names(&["Task"]));
+}
+
+#[test]
+fn a_header_of_c_plus_plus_is_read_as_one_and_one_of_c_is_not() {
+    let files = [
+        ("any.h", "namespace n {\nclass Any : public Base {\npublic:\n  Any(int n);\n  int size();\n};\n}\n"),
+        (
+            "any.cpp",
+            "#include \"any.h\"\nint n::Any::size() { return 1; }\nint ask(n::Any one) { return one.size(); }\nint far(std::Any one) { return one.size(); }\n",
+        ),
+        ("plain.h", "/* the class of all\n class of those */\nint plain(int class_of);\n"),
+    ];
+    let snapshot = project(&files);
+    let language = |path: &str| snapshot.files.facts(snapshot.files.find(path).expect("a file")).language;
+    assert_eq!(language("any.h"), Language::Cpp);
+    assert_eq!(language("plain.h"), Language::C);
+    assert_eq!(used_by("ask", &files), names(&["Any.size"]));
+    assert_eq!(used_by("far", &files), names(&[]), "a namespace that is not ours");
+}
+
+#[test]
+fn what_a_file_of_swift_keeps_to_itself_no_other_calls() {
+    let files = [
+        ("Log.swift", "private func describe(value: Any) {}\nfunc log() { describe(value: 1) }\n"),
+        ("Spec.swift", "func spec() { describe(\"a thing\") { log() } }\n"),
+    ];
+    assert_eq!(used_by("log", &files), names(&["describe"]));
+    assert_eq!(used_by("spec", &files), names(&["log"]));
+}

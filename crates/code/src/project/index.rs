@@ -65,6 +65,11 @@ impl NameKey {
         format!("{folder}/{name}")
     }
 
+    /// The name that a C++ namespace is listed under: who has it matters to nobody, only that it is one of ours.
+    pub(crate) fn namespace(name: &str) -> String {
+        format!("{name}::")
+    }
+
     fn part(self) -> usize {
         self.0 as usize % PARTS
     }
@@ -139,7 +144,10 @@ pub(super) fn listed<'f>(path: &'f str, facts: &'f Facts) -> impl Iterator<Item 
         let of_file = facts.bindings.iter().take_while(|one| one.scope == DefId::FILE).filter(is_variable);
         of_file.map(|one| (Cow::from(NameKey::near(folder, facts.text(one.name))), DefId::FILE))
     });
-    defs.chain(variables)
+    let is_cpp = facts.language == Language::Cpp;
+    let namespaces = facts.each_def().filter(move |(_, def)| is_cpp && def.kind == DefKind::Namespace);
+    let namespaces = namespaces.map(|(id, def)| (Cow::from(NameKey::namespace(facts.text(def.name))), id));
+    defs.chain(variables).chain(namespaces)
 }
 
 fn is_listed(kind: DefKind) -> bool {

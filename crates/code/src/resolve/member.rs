@@ -101,7 +101,7 @@ impl Resolver<'_> {
     }
 
     /// The bindings of a member in the class itself, its extensions included.
-    fn own_member(&mut self, class: Place, name: &str) -> Vec<Found> {
+    pub(super) fn own_member(&mut self, class: Place, name: &str) -> Vec<Found> {
         let facts = self.facts(class.file);
         let bound = facts.bound_text(class.def, name);
         let mut found: Vec<_> =
@@ -117,6 +117,10 @@ impl Resolver<'_> {
         let facts = self.facts(class.file);
         let class_name = facts.text(facts.def(class.def).name);
         let mut found = Vec::new();
+        // What has the name of its class makes objects of it: that name is the class.
+        if name == class_name && matches!(facts.language, Language::Cpp | Language::CSharp) {
+            return found;
+        }
         for place in self.everywhere(&NameKey::member(class_name, name)) {
             let facts = self.facts(place.file);
             let def = facts.def(place.def);

@@ -12,6 +12,9 @@ impl Resolver<'_> {
     pub(super) fn ambient(&mut self, file: FileId, name: &str) -> Vec<Value> {
         let found = self.seen_from(file, name);
         let is_c = matches!(self.facts(file).language, Language::C | Language::Cpp);
+        if found.is_empty() && is_c && !self.everywhere(&NameKey::namespace(name)).is_empty() {
+            return found;
+        }
         if found.is_empty()
             && (is_c || name.starts_with(char::is_uppercase))
             && self.everywhere(name).is_empty()
@@ -122,9 +125,11 @@ impl Resolver<'_> {
             let facts = self.facts(place.file);
             let def = facts.def(place.def);
             let in_class = facts.class_of(place.def).is_some();
-            let hidden = matches!(facts.language, Language::C | Language::Cpp)
-                && !def.flags.has(Flags::EXPORTED)
-                && def.kind.runs();
+            let hidden = match facts.language {
+                Language::C | Language::Cpp => !def.flags.has(Flags::EXPORTED) && def.kind.runs(),
+                Language::Swift => is_private(facts.text(def.signature)),
+                _ => false,
+            };
             let reachable = !hidden || place.file == file;
             if reachable && (!in_class || (members && def.kind == DefKind::Class)) {
                 free.push(place);
@@ -254,4 +259,9 @@ impl Resolver<'_> {
 
 fn is_module(value: Value) -> bool {
     matches!(value, Value::Module(_) | Value::Class(_))
+}
+
+/// Whether the words before a Swift declaration keep it to its file.
+fn is_private(signature: &str) -> bool {
+    signature.split_whitespace().take(3).any(|word| matches!(word, "private" | "fileprivate"))
 }

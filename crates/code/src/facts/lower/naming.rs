@@ -14,8 +14,8 @@ impl Lower<'_> {
     pub(super) fn name_literal(&mut self, target: Node<'_>, value: Node<'_>) -> bool {
         let is_object = self.role(value) == Some(Role::Object);
         let is_function = self.role(value) == Some(Role::Lambda) && self.language != Language::Python;
-        // A function that only a variable of a function holds is part of that function to Go's own tools, and to us.
-        let is_local = self.language == Language::Go && self.in_function();
+        // A function that only a variable of a function holds is part of that function to the compilers of these two.
+        let is_local = matches!(self.language, Language::Go | Language::Rust) && self.in_function();
         if !is_object && !is_function || is_local {
             return false;
         }

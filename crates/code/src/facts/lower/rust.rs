@@ -14,7 +14,12 @@ pub(super) fn visit(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
         "ordered_field_declaration_list" => fields(lower, node),
         "match_arm" => {
             let of = node.parent().and_then(|block| block.parent()?.child_by_field_name("value"));
-            let pattern = node.child_by_field_name("pattern").and_then(|pattern| named(pattern).next());
+            // A guard after `_`, which is no node with a name, is the first one and no pattern.
+            let is_guard =
+                |whole: Node<'_>, first: &Node<'_>| whole.child_by_field_name("condition") == Some(*first);
+            let pattern = node
+                .child_by_field_name("pattern")
+                .and_then(|whole| named(whole).next().filter(|first| !is_guard(whole, first)));
             if let (Some(pattern), Some(of)) = (pattern.filter(|one| one.named_child_count() > 0), of) {
                 // A name of one branch is another one in the next.
                 let value = lower.express(of);
