@@ -12,12 +12,18 @@ pub(super) fn visit(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
     match node.kind() {
         "token_tree" => tokens(lower, node),
         "ordered_field_declaration_list" => fields(lower, node),
-        "match_arm" => {
-            let of = node.parent().and_then(|block| block.parent()?.child_by_field_name("value"));
-            let pattern = node.child_by_field_name("pattern").and_then(|pattern| named(pattern).next());
-            if let (Some(pattern), Some(of)) = (pattern.filter(|one| one.named_child_count() > 0), of) {
-                // A name of one branch is another one in the next.
+        "match_expression" => {
+            if let Some(of) = node.child_by_field_name("value") {
                 let value = lower.express(of);
+                let arms = node.child_by_field_name("body").into_iter().flat_map(named);
+                lower.branches.extend(arms.map(|arm| (arm.id(), (None, value))));
+            }
+        }
+        "match_arm" => {
+            let value = lower.branches.remove(&node.id()).map(|(_, value)| value);
+            let pattern = node.child_by_field_name("pattern").and_then(|pattern| named(pattern).next());
+            if let (Some(pattern), Some(value)) = (pattern.filter(|one| one.named_child_count() > 0), value) {
+                // A name of one branch is another one in the next.
                 lower.open_branch(node);
                 lower.bind_arm(pattern, value, node);
                 return Visit::Scope;
