@@ -270,6 +270,9 @@ impl Lower<'_> {
 
     /// A literal object that was given a name is a scope of named members.
     pub(super) fn object(&mut self, node: Node<'_>) -> Visit {
+        if self.given_away.contains(&node.id()) {
+            self.given_away.extend(named(node).map(|member| member.id()));
+        }
         let Some(naming) = self.named.remove(&node.id()) else { return Visit::Into };
         let parent = self.scope();
         let id = self.open(Opening::new(node, DefKind::Object, naming.name, None));
