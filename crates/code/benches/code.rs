@@ -1,6 +1,6 @@
 //! What it costs to understand a project, beside what parsing it alone costs and beside ctags and ast-grep on the same
 //! files: a cold index, the same after an edit of one file, the questions, and cost against size. On Django in full, and
-//! on trees in TypeScript, Rust and Go; or on the folder given.
+//! on trees in TypeScript, Rust and Go; or on the folder given, or those trees alone that have a word in their name.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -42,7 +42,9 @@ type Change = (Arc<str>, Option<Held>);
 
 fn main() {
     let mut table = Table::default();
-    if let Some(root) = env::args().skip(1).find(|arg| arg != "--bench").map(PathBuf::from) {
+    let asked = env::args().skip(1).find(|arg| arg != "--bench").unwrap_or_default();
+    let root = PathBuf::from(&asked);
+    if root.is_dir() {
         let sources = read_all(&root, |_| true);
         cold("", &sources, &mut table);
         in_depth(&sources, &mut table);
@@ -50,7 +52,7 @@ fn main() {
     }
     let corpus = env::var_os("SCRIMP_CORPUS").map(PathBuf::from);
     let corpus = corpus.expect("SCRIMP_CORPUS: where the trees are; `cargo xtask bench code` says it");
-    for tree in TREES {
+    for tree in TREES.iter().filter(|tree| tree.name.contains(&asked)) {
         let root = corpus.join(tree.folder);
         let sources = read_all(&root, |language| language == tree.language);
         cold(tree.name, &sources, &mut table);

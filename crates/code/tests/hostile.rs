@@ -182,3 +182,19 @@ fn any_mix_of_words_is_a_program_of_some_kind() {
         memo.snapshot();
     }
 }
+
+#[test]
+fn a_choice_of_very_many_branches_is_quick() {
+    let arms: String = (0..10_000).map(|arm| format!("        F::A{arm}(x) => x.run(),\n")).collect();
+    let rust = format!("fn f(of: F) {{\n    match of {{\n{arms}    }}\n}}\n");
+    let cases: String = (0..10_000).map(|case| format!("\tcase *T{case}:\n\t\tx.run()\n")).collect();
+    let go = format!("package a\nfunc f(of any) {{\n\tswitch x := of.(type) {{\n{cases}\t}}\n}}\n");
+    let pairs: String = (0..10_000).map(|pair| format!("  k{pair}: () => f(),\n")).collect();
+    let script = format!("module.exports = {{\n{pairs}}};\n");
+    for (language, path, text) in
+        [(Language::Rust, "a.rs", rust), (Language::Go, "a.go", go), (Language::JavaScript, "a.js", script)]
+    {
+        let facts = extract(language, path, text.as_bytes()).expect("a program");
+        assert!(facts.defs.len() > 10_000, "{path}");
+    }
+}

@@ -69,8 +69,11 @@ pub(super) struct Lower<'a> {
     pub(super) named: QuickMap<usize, Naming>,
     /// Functions in an object that nobody named: no name leads to them.
     pub(super) apart: QuickSet<usize>,
-    /// Objects that the file gives as a whole.
+    /// Objects that the file gives as a whole, and their members: to ask a node for what is around it takes long in a long
+    /// list.
     pub(super) given_away: QuickSet<usize>,
+    /// Branches of a choice, with the name that it gives to what it is about, and that.
+    pub(super) branches: QuickMap<usize, (Option<Sym>, ExprId)>,
     /// Decorators that wait for what they decorate.
     pub(super) decorators: Vec<(ExprId, Sym)>,
     /// The comment lines just above.
@@ -128,6 +131,7 @@ impl<'a> Lower<'a> {
             named: QuickMap::default(),
             apart: QuickSet::default(),
             given_away: QuickSet::default(),
+            branches: QuickMap::default(),
             decorators: Vec::new(),
             comment: None,
             declared: None,

@@ -13,6 +13,7 @@ pub(super) static TABLE: Table = Table {
         ("func_literal", Rule::lambda().ty("result")),
         ("type_spec", Rule::class().body("type")),
         ("type_alias", Rule::variable("name", "type")),
+        ("type_switch_statement", Rule::of(Role::Special)),
         ("type_case", Rule::of(Role::Special)),
         ("call_expression", Rule::call("function")),
         ("composite_literal", Rule::of(Role::New).ty("type")),

@@ -270,6 +270,9 @@ impl Lower<'_> {
 
     /// A literal object that was given a name is a scope of named members.
     pub(super) fn object(&mut self, node: Node<'_>) -> Visit {
+        if self.given_away.contains(&node.id()) {
+            self.given_away.extend(named(node).map(|member| member.id()));
+        }
         let Some(naming) = self.named.remove(&node.id()) else { return Visit::Into };
         let parent = self.scope();
         let id = self.open(Opening::new(node, DefKind::Object, naming.name, None));
@@ -367,9 +370,11 @@ impl Lower<'_> {
         let end = body
             .filter(|body| body.start_byte() > node.start_byte())
             .map_or(node.end_byte(), |body| body.start_byte());
-        let header = self.source.get(node.start_byte()..end).unwrap_or_default();
-        let header =
-            if body.is_none() { header.split(['{', '\n']).next().unwrap_or_default() } else { header };
+        let header = self.uncommented(node, end);
+        let header = match body {
+            Some(_) => &*header,
+            None => header.split(['{', '\n']).next().unwrap_or_default(),
+        };
         let words: Vec<&str> = header.split_whitespace().filter(|word| !word.starts_with('@')).collect();
         let line = words.join(" ");
         let line = line.trim_end_matches([':', '{', ';', ',', ' ']);

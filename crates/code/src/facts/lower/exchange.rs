@@ -32,7 +32,7 @@ impl Lower<'_> {
 
     /// Whether a member is one of the object that a file gives as a whole: then its name is one of the file's.
     pub(super) fn is_given(&self, member: Node<'_>) -> bool {
-        member.parent().is_some_and(|object| self.given_away.contains(&object.id()))
+        self.given_away.contains(&member.id())
     }
 
     pub(super) fn export(&mut self, node: Node<'_>) -> Visit {

@@ -90,18 +90,22 @@ fn plain(node: Option<Node<'_>>) -> Option<Node<'_>> {
 
 /// In a branch of a switch over types, the name is of the branch's type.
 fn go(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
-    let Some(switch) = node.parent() else { return Visit::Into };
-    let name = switch.child_by_field_name("alias").and_then(|alias| named(alias).next());
+    if node.kind() == "type_switch_statement" {
+        let name = node.child_by_field_name("alias").and_then(|alias| named(alias).next());
+        if let (Some(name), Some(value)) = (name, node.child_by_field_name("value")) {
+            lower.take(Some(name));
+            let told = (Some(lower.sym_of(name)), lower.express(value));
+            lower.branches.extend(named(node).map(|branch| (branch.id(), told)));
+        }
+        return Visit::Into;
+    }
+    let Some((Some(name), value)) = lower.branches.remove(&node.id()) else { return Visit::Into };
     let mut cursor = node.walk();
     let types: Vec<_> = node.children_by_field_name("type", &mut cursor).filter(Node::is_named).collect();
-    let Some(name) = name else { return Visit::Into };
-    let bound = match (&types[..], switch.child_by_field_name("value")) {
-        ([one], _) => Bound::Typed(lower.express_type(*one)),
-        (_, Some(value)) => Bound::Value(lower.express(value)),
-        _ => return Visit::Into,
+    let bound = match types[..] {
+        [one] => Bound::Typed(lower.express_type(one)),
+        _ => Bound::Value(value),
     };
-    lower.take(Some(name));
-    let name = lower.sym_of(name);
     lower.open_branch(node);
     lower.bind_here(name, bound, node);
     Visit::Scope

@@ -12,17 +12,23 @@ pub(super) fn visit(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
     match node.kind() {
         "token_tree" => tokens(lower, node),
         "ordered_field_declaration_list" => fields(lower, node),
+        "match_expression" => {
+            if let Some(of) = node.child_by_field_name("value") {
+                let value = lower.express(of);
+                let arms = node.child_by_field_name("body").into_iter().flat_map(named);
+                lower.branches.extend(arms.map(|arm| (arm.id(), (None, value))));
+            }
+        }
         "match_arm" => {
-            let of = node.parent().and_then(|block| block.parent()?.child_by_field_name("value"));
+            let value = lower.branches.remove(&node.id()).map(|(_, value)| value);
             // A guard after `_`, which is no node with a name, is the first one and no pattern.
             let is_guard =
                 |whole: Node<'_>, first: &Node<'_>| whole.child_by_field_name("condition") == Some(*first);
             let pattern = node
                 .child_by_field_name("pattern")
                 .and_then(|whole| named(whole).next().filter(|first| !is_guard(whole, first)));
-            if let (Some(pattern), Some(of)) = (pattern.filter(|one| one.named_child_count() > 0), of) {
+            if let (Some(pattern), Some(value)) = (pattern.filter(|one| one.named_child_count() > 0), value) {
                 // A name of one branch is another one in the next.
-                let value = lower.express(of);
                 lower.open_branch(node);
                 lower.bind_arm(pattern, value, node);
                 return Visit::Scope;
