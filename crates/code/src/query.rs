@@ -12,6 +12,7 @@ pub mod extract;
 pub mod find;
 pub mod impact;
 pub mod imports;
+mod open;
 pub mod search;
 pub mod semantic;
 pub mod structure;
@@ -43,8 +44,13 @@ impl Part {
         inside && self.language.is_none_or(|wanted| wanted == language)
     }
 
+    /// Whether nothing in it is code.
+    pub fn is_bare(&self, snapshot: &Snapshot) -> bool {
+        self.files(snapshot).next().is_none()
+    }
+
     /// The files of the part, by path.
-    pub(crate) fn files<'s>(&self, snapshot: &'s Snapshot) -> impl Iterator<Item = (FileId, &'s Entry)> {
+    pub fn files<'s>(&self, snapshot: &'s Snapshot) -> impl Iterator<Item = (FileId, &'s Entry)> {
         snapshot.files.each().filter(move |(_, entry)| self.holds(&entry.path, entry.facts.language()))
     }
 }

@@ -25,7 +25,7 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::facts::{DefId, Expr, ExprId, Facts, Moves, SiteKind, Sym};
+use crate::facts::{Bound, DefId, Expr, ExprId, Facts, Moves, SiteKind, Sym};
 use crate::project::{FileId, Files, NameKey, Place};
 use crate::quick::{Quick, QuickMap};
 
@@ -213,6 +213,14 @@ pub(crate) fn digest(resolution: &Resolution, facts: &Facts) -> u64 {
     for def in &facts.defs {
         (facts.text(def.name), def.kind, def.line, def.end_line).hash(&mut hash);
     }
+    // What is read, and what the language asks for, may be left open.
+    for site in facts.sites.iter().filter(|site| site.kind != SiteKind::Call) {
+        let name = match facts.expr(site.expr) {
+            Expr::Member(_, name) | Expr::Name(name) => Some(facts.text(name)),
+            _ => None,
+        };
+        (site.kind as u8, site.scope, name).hash(&mut hash);
+    }
     // Whether a name is mentioned decides what is dead.
     facts.mentions.iter().for_each(|sym| facts.text(*sym).hash(&mut hash));
     hash.finish()
@@ -227,6 +235,43 @@ impl SiteKind {
             _ => EdgeKind::Call,
         }
     }
+
+    /// The methods that the language calls for such a use, of each few the first that there is.
+    pub(crate) fn asks(self) -> &'static [&'static [&'static str]] {
+        match self {
+            Self::Call | Self::New | Self::Read | Self::Write | Self::Decorator => &[],
+            Self::Enter => &[&["__enter__"], &["__exit__"]],
+            Self::AsyncEnter => &[&["__aenter__"], &["__aexit__"]],
+            Self::Iterate => &[&["__iter__"], &["__next__"]],
+            Self::AsyncIterate => &[&["__aiter__"], &["__anext__"]],
+            Self::Subscript => &[&["__getitem__"]],
+            Self::Put => &[&["__setitem__"]],
+            Self::Remove => &[&["__delitem__"]],
+            Self::Advance => &[&["__next__"]],
+            Self::Measure => &[&["__len__"]],
+            Self::Tell => &[&["__str__", "__repr__"]],
+            Self::Show => &[&["__repr__"]],
+            Self::Test => &[&["__bool__", "__len__"]],
+            Self::Equal => &[&["__eq__"]],
+            Self::Contain => &[&["__contains__", "__iter__"]],
+        }
+    }
+}
+
+/// The methods of a class's parents that one of its own stands in for.
+pub(crate) fn overridden(files: &Files, method: Place) -> Vec<Place> {
+    let facts = files.facts(method.file);
+    let (name, parent) = (facts.text(facts.def(method.def).name), facts.def(method.def).parent);
+    let trail = Trail::default();
+    let mut resolver = Resolver::new(files, method.file, &trail);
+    let Some(class) = resolver.class_at(method.file, parent, DEPTH) else { return Vec::new() };
+    let line = resolver.line(class, DEPTH);
+    let found = line.iter().skip(1).flat_map(|parent| resolver.own_member(*parent, name));
+    let methods = found.filter_map(|one| match one.binding.to {
+        Bound::Def(def) => Some(Place { file: one.file, def }),
+        _ => None,
+    });
+    methods.collect()
 }
 
 /// Whether a class's parents may call a member of that name: one of them has it, or one of them is not ours to see.

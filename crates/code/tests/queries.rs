@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use code::facts::{Held, extract};
 use code::language::Language;
-use code::memo::{Memo, Snapshot};
+use code::memo::{Basis, Memo, Snapshot};
 use code::query::diagnostics::{Checker, Severity};
 use code::query::{Answer, Cut, Page, Part, budget, fit};
 use code::query::{
@@ -13,13 +13,17 @@ use code::query::{
 use proptest::prelude::*;
 
 fn project(files: &[(&str, &str)]) -> Snapshot {
+    memo(files).snapshot()
+}
+
+fn memo(files: &[(&str, &str)]) -> Memo {
     let mut memo = Memo::default();
     let facts = files.iter().map(|(path, text)| {
         let language = Language::of_path(path).expect("a language");
         (Arc::from(*path), extract(language, path, text.as_bytes()).map(Held::from))
     });
     memo.update(facts.collect());
-    memo.snapshot()
+    memo
 }
 
 fn shop() -> Snapshot {
@@ -398,6 +402,13 @@ fn of_several_with_a_name_the_one_in_the_part_that_is_asked_about_is_meant() {
 }
 
 #[test]
+fn a_guard_behind_a_pattern_without_names_calls_what_it_asks() {
+    let text = "fn is_odd(n: u32) -> bool {\n    n % 2 == 1\n}\nfn main() {\n    match 3 {\n        _ if is_odd(3) => {}\n        _ => {}\n    }\n}\n";
+    let answer = impact::impact(&project(&[("a.rs", text)]), "is_odd", 1, &Part::default()).expect("found");
+    assert_eq!(answer.callers.iter().map(|one| one.lines.clone()).collect::<Vec<_>>(), [[6]]);
+}
+
+#[test]
 fn overloads_are_one_function() {
     let text = "class Box {\n  take(n: number): void;\n  take(n: string): void;\n  take(n: any) {}\n  lost(n: number): void;\n  lost(n: any) {}\n}\nfunction run() {\n  new Box().take(1);\n}\nrun();\n";
     let answer = dead::dead(&project(&[("a.ts", text)]), &Part::default(), &[]);
@@ -453,4 +464,62 @@ fn a_form_of_a_type_is_of_that_type() {
     let answer = impact::impact(&snapshot, "Fault.at", 1, &Part::default()).expect("found");
     let callers: Vec<_> = answer.callers.iter().map(|one| one.function.as_str()).collect();
     assert_eq!(callers, ["one", "other"]);
+}
+
+#[test]
+fn what_runs_without_being_named_leaves_its_uses_open() {
+    let text = "
+class Shape:
+    def area(self): return 0
+    @property
+    def size(self): return 1
+    def __len__(self): return 2
+    def __call__(self): return 3
+
+class Square(Shape):
+    def area(self): return 4
+
+class Lonely:
+    def area(self): return 5
+
+class Circle: pass
+
+def sum_up(shape: Shape, other, callback):
+    shape.area()
+    len(other)
+    callback()
+    return other.size
+
+KINDS = {'round': Circle}
+";
+    let snapshot = project(&[("a.py", text)]);
+    let open = |name| {
+        let answer = impact::impact(&snapshot, name, 1, &Part::default()).expect("found");
+        (answer.callers.len(), answer.unresolved)
+    };
+    for name in ["Square.area", "Shape.size", "Shape.__len__", "Shape.__call__", "Circle"] {
+        assert_eq!(open(name), (0, 1), "{name}");
+    }
+    assert_eq!(open("Shape.area"), (1, 0));
+    assert_eq!(open("Lonely.area"), (0, 0));
+    let answer = impact::impact(&snapshot, "Shape.size", 1, &Part::default()).expect("found");
+    assert_eq!(answer.text(), "Shape.size (a.py:4)\n  nobody calls it\n  unresolved uses of that name: 1\n");
+}
+
+#[test]
+fn a_use_that_is_left_open_is_counted_after_an_edit() {
+    let text = |more: &str| {
+        format!("class A:\n    @property\n    def size(self): return 1\ndef f(it): return 2{more}\n")
+    };
+    let mut memo = memo(&[("a.py", &text(""))]);
+    let ask = |memo: &mut Memo| {
+        let told = memo.answer("impact", Basis::Graph, |snapshot| {
+            impact::impact(snapshot, "A.size", 1, &Part::default()).expect("found").unresolved.to_string()
+        });
+        told.to_string()
+    };
+    assert_eq!(ask(&mut memo), "0");
+    let facts = extract(Language::Python, "a.py", text(" + it.size").as_bytes());
+    memo.update(vec![("a.py".into(), facts.map(Held::from))]);
+    assert_eq!(ask(&mut memo), "1");
 }

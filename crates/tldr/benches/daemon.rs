@@ -43,6 +43,7 @@ fn main() {
     bench.table.note("Python files", bench.sources.len());
     let cold = bench.cold();
     bench.start();
+    bench.note_memory("after the first look");
     bench.cached(&cold);
     bench.edited(&cold);
     bench.restart();
@@ -153,7 +154,6 @@ impl Bench {
         while !talk.ask(&json!({"cmd": "status"})).contains("\"ready\"") {
             thread::sleep(Duration::from_millis(20));
         }
-        self.note_memory("after the first look");
     }
 
     fn cached(&mut self, cold: &[Cost]) {

@@ -223,6 +223,16 @@ impl Index {
         }
     }
 
+    /// Looks at one file as [`Index::look_at`] does, for somebody who parses it himself.
+    pub fn glance_at(&mut self, path: &str) -> Refreshed {
+        if let Some(found) = walk::find(&self.root, path)
+            && let Some((file, _)) = self.text(&found.path)
+        {
+            self.insert(found.path, file);
+        }
+        Refreshed::default()
+    }
+
     /// The next refresh reads this file whatever the file system says.
     pub fn distrust(&mut self, path: &str) {
         if let Some(file) = Arc::make_mut(&mut self.files).get_mut(path) {
@@ -287,17 +297,21 @@ impl Index {
     fn read(&self, found: Found) -> (String, Option<File>) {
         self.progress.one_more();
         let Found { path, .. } = found;
-        let began = SystemTime::now();
-        let full = self.root.join(&path);
-        let Some((stamp, bytes)) = content(&full) else { return (path, None) };
-        let hash = Hash::of(&bytes);
-        let facts = Language::of_path(&path).and_then(|language| {
-            let known = self.known.find(&Content::of(hash, &path));
+        let Some((mut file, bytes)) = self.text(&path) else { return (path, None) };
+        file.facts = Language::of_path(&path).and_then(|language| {
+            let known = self.known.find(&Content::of(file.hash, &path));
             known.or_else(|| facts::extract(language, &path, &bytes).map(Held::from))
         });
-        let (digests, settled) = (Digests::of(&path, hash), stamp.is_settled(began));
-        let file = File { hash, digests, bytes: bytes.len() as u64, facts, stamp, settled };
         (path, Some(file))
+    }
+
+    /// A file without its facts, and what is in it.
+    fn text(&self, path: &str) -> Option<(File, Vec<u8>)> {
+        let began = SystemTime::now();
+        let (stamp, bytes) = content(&self.root.join(path))?;
+        let hash = Hash::of(&bytes);
+        let (digests, settled) = (Digests::of(path, hash), stamp.is_settled(began));
+        Some((File { hash, digests, bytes: bytes.len() as u64, facts: None, stamp, settled }, bytes))
     }
 
     /// How often the same content was met.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::view::{ControlFlow, DataFlow, RefKind, Slice};
+use super::view::{ControlFlow, DataFlow, RefKind, Slice, SliceLine};
 use super::{Dependency, Direction};
 use crate::query::{Cut, budget, counted};
 
@@ -81,17 +81,23 @@ impl Display for Slice {
         let var = self.var.as_ref().map(|var| format!(", {var}")).unwrap_or_default();
         let lines = counted(self.cut.total, "line");
         writeln!(f, "{} line {}{var}: {way}, {lines}", self.function, self.criterion)?;
-        for line in &self.slice_lines {
-            let why = match (line.dependency, &line.var, line.of) {
-                (Dependency::Criterion, ..) => "criterion".to_owned(),
-                (Dependency::Data, Some(var), Some(of)) => format!("{var} ({of})"),
-                (Dependency::Data, None, Some(of)) => format!("value ({of})"),
-                (_, _, Some(of)) => format!("decides ({of})"),
-                (_, _, None) => String::new(),
-            };
-            writeln!(f, "{:>6}  {:<18}  {}", line.line, why, line.content)?;
+        let reasons: Vec<String> = self.slice_lines.iter().map(reason).collect();
+        let width = reasons.iter().map(|reason| reason.chars().count()).max().unwrap_or(0);
+        for (line, reason) in self.slice_lines.iter().zip(reasons) {
+            writeln!(f, "{:>6}  {reason:<width$}  {}", line.line, line.content)?;
         }
         end(&self.notes, &self.cut, f)
+    }
+}
+
+/// Why a line is in a slice.
+fn reason(line: &SliceLine) -> String {
+    match (line.dependency, &line.var, line.of) {
+        (Dependency::Criterion, ..) => "criterion".to_owned(),
+        (Dependency::Data, Some(var), Some(of)) => format!("{var} ({of})"),
+        (Dependency::Data, None, Some(of)) => format!("value ({of})"),
+        (_, _, Some(of)) => format!("decides ({of})"),
+        (_, _, None) => String::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::budget::{self, list_answer};
 use super::find::{Missing, find};
-use super::{Cut, Part};
+use super::{Cut, Part, open};
 use crate::facts::{DefKind, Flags};
 use crate::memo::Snapshot;
 use crate::project::{FileId, Place};
@@ -18,7 +18,7 @@ pub struct Impact {
     pub file: String,
     pub line: u32,
     pub callers: Vec<Caller>,
-    /// Calls of the same bare name whose target is not known.
+    /// Uses of the same bare name whose target is not known: calls of it, and where it runs without one, what runs it.
     pub unresolved: usize,
     #[serde(flatten)]
     pub cut: Cut,
@@ -55,7 +55,7 @@ pub fn impact(snapshot: &Snapshot, name: &str, depth: usize, part: &Part) -> Res
         file: snapshot.files.path(first.file).to_owned(),
         line: facts.def(first.def).line,
         callers,
-        unresolved: snapshot.graph.unresolved(bare),
+        unresolved: snapshot.graph.unresolved(bare) + open::uses(snapshot, first),
         cut,
     })
 }
@@ -175,7 +175,7 @@ list_answer!(
     }
     if answer.unresolved > 0 {
         out.push_str(&format!(
-            "  unresolved calls of that name: {}\n",
+            "  unresolved uses of that name: {}\n",
             kit::text::thousands(answer.unresolved as u64)
         ));
     }

@@ -13,20 +13,7 @@ impl Resolver<'_> {
         match site.kind {
             SiteKind::Call | SiteKind::New | SiteKind::Decorator => self.call_site(site, out),
             SiteKind::Read | SiteKind::Write => self.read_site(site, out),
-            SiteKind::Enter => self.protocol(site, &[&["__enter__"], &["__exit__"]], out),
-            SiteKind::AsyncEnter => self.protocol(site, &[&["__aenter__"], &["__aexit__"]], out),
-            SiteKind::Iterate => self.protocol(site, &[&["__iter__"], &["__next__"]], out),
-            SiteKind::AsyncIterate => self.protocol(site, &[&["__aiter__"], &["__anext__"]], out),
-            SiteKind::Subscript => self.protocol(site, &[&["__getitem__"]], out),
-            SiteKind::Put => self.protocol(site, &[&["__setitem__"]], out),
-            SiteKind::Remove => self.protocol(site, &[&["__delitem__"]], out),
-            SiteKind::Advance => self.protocol(site, &[&["__next__"]], out),
-            SiteKind::Measure => self.protocol(site, &[&["__len__"]], out),
-            SiteKind::Tell => self.protocol(site, &[&["__str__", "__repr__"]], out),
-            SiteKind::Show => self.protocol(site, &[&["__repr__"]], out),
-            SiteKind::Test => self.protocol(site, &[&["__bool__", "__len__"]], out),
-            SiteKind::Equal => self.protocol(site, &[&["__eq__"]], out),
-            SiteKind::Contain => self.protocol(site, &[&["__contains__", "__iter__"]], out),
+            kind => self.protocol(site, kind.asks(), out),
         }
     }
 

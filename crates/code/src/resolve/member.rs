@@ -101,7 +101,7 @@ impl Resolver<'_> {
     }
 
     /// The bindings of a member in the class itself, its extensions included.
-    fn own_member(&mut self, class: Place, name: &str) -> Vec<Found> {
+    pub(super) fn own_member(&mut self, class: Place, name: &str) -> Vec<Found> {
         let facts = self.facts(class.file);
         let bound = facts.bound_text(class.def, name);
         let mut found: Vec<_> =

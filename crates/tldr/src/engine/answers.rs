@@ -119,7 +119,7 @@ impl Engine {
 
     fn structure(&self, part: &Part, tell: &Telling, view: &View) -> Result<Told, Unable> {
         let snapshot = &view.snapshot;
-        if !part.path.is_empty() && part.files(snapshot).next().is_none() {
+        if !part.path.is_empty() && part.is_bare(snapshot) {
             return Err(self.nothing_at(&part.path, &view.files).into());
         }
         Ok(match tell.is_whole() {

@@ -24,7 +24,8 @@ impl Engine {
                 self.remember(&mut index, &mut memo);
             }
             self.bring_up_to_date(&mut index, &mut memo, |index| match (&one, self.lifetime) {
-                // Where nothing is watched, one file needs no walk.
+                // Where nothing is watched, one file needs no walk, and who parses it anyway no facts.
+                (Some(path), Lifetime::OneLook) if matches!(asks, Asks::Flow { .. }) => index.glance_at(path),
                 (Some(path), Lifetime::OneLook) => index.look_at(path),
                 (one, _) => index.refresh(one.as_deref()),
             });

@@ -21,7 +21,12 @@ pub(super) fn visit(lower: &mut Lower<'_>, node: Node<'_>) -> Visit {
         }
         "match_arm" => {
             let value = lower.branches.remove(&node.id()).map(|(_, value)| value);
-            let pattern = node.child_by_field_name("pattern").and_then(|pattern| named(pattern).next());
+            // A guard after `_`, which is no node with a name, is the first one and no pattern.
+            let is_guard =
+                |whole: Node<'_>, first: &Node<'_>| whole.child_by_field_name("condition") == Some(*first);
+            let pattern = node
+                .child_by_field_name("pattern")
+                .and_then(|whole| named(whole).next().filter(|first| !is_guard(whole, first)));
             if let (Some(pattern), Some(value)) = (pattern.filter(|one| one.named_child_count() > 0), value) {
                 // A name of one branch is another one in the next.
                 lower.open_branch(node);
