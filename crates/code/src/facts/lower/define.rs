@@ -62,12 +62,7 @@ impl Lower<'_> {
         self.result(id, node, shape);
         let params = params.or_else(|| shape.params.child(node));
         match params {
-            Some(params) => {
-                self.parameters(id, params);
-                if self.language == Language::Python {
-                    self.header = params.end_byte();
-                }
-            }
+            Some(params) => self.parameters(id, params),
             None => self.parameters(id, node),
         }
         if let Some(receiver) = shape.of.child(node) {

@@ -9,6 +9,9 @@ use crate::parse::line;
 
 impl Lower<'_> {
     pub(super) fn parameters(&mut self, id: DefId, params: Node<'_>) {
+        if self.language == Language::Python {
+            self.header = params.end_byte();
+        }
         let mut place = 0;
         for child in named(params) {
             // Kotlin's constructor wraps its parameters once more.
