@@ -517,6 +517,13 @@ fn pieces_of_a_life_that_was_forgotten_are_of_no_other() {
     memo.update(vec![file("c.py", B), file("a.py", C), file("b.py", A)]);
     let snapshot = memo.snapshot();
     assert_eq!(kept.told(&snapshot), told_afresh(&snapshot));
+    let files = Arc::downgrade(&snapshot.files);
+    memo.forget();
+    drop(snapshot);
+    assert!(files.upgrade().is_some(), "pieces hold on to what they are about");
+    kept.shelf.forget();
+    kept.words = semantic::Index::default();
+    assert!(files.upgrade().is_none());
 }
 
 #[test]

@@ -263,3 +263,20 @@ def fancy(): pass
 ";
     assert_eq!(used_by("wrapper", project), names(&["fancy", "plain"]));
 }
+
+#[test]
+fn what_is_of_any_type_may_be_ours() {
+    let project = "
+# a.py
+from typing import TypeVar
+T = TypeVar('T')
+class Token:
+    def token_next(self): pass
+    def group_up(self): pass
+def give(it) -> T: return it
+def go():
+    it = give(1)
+    it.group_up(it.token_next())
+";
+    assert_eq!(used_by("go", project), names(&["Token.group_up", "Token.token_next", "give"]));
+}

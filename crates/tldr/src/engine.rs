@@ -285,6 +285,7 @@ impl Engine {
         let mut memo = lock(&self.memo);
         index.forget();
         memo.forget();
+        self.let_go();
         *lock(&self.before) = SalsaCacheStats::default();
         *lock(&self.summary) = Summary::default();
     }

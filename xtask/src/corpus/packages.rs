@@ -216,6 +216,18 @@ pub(super) const PACKAGES: &[Package] = &[
         sha256: "df3e6b70f3192e92623128123ec8dca3067df9cfadd43d59681e210cfb8d4682",
     },
     Package {
+        source: Source::Sdist, name: "cookiecutter", version: "2.6.0", elided: &[],
+        sha256: "db21f8169ea4f4fdc2408d48ca44859349de2647fbe494a9d6c3edfc0542c21c",
+    },
+    Package {
+        source: Source::Sdist, name: "markdown", version: "3.7", elided: &[],
+        sha256: "2ae2471477cfd02dbbf038d5d9bc226d40def84b4fe2986e49b59b6b472bbed2",
+    },
+    Package {
+        source: Source::Sdist, name: "structlog", version: "25.1.0", elided: &[],
+        sha256: "2ef2a572e0e27f09664965d31a576afe64e46ac6084ef5cec3c2b8cd6e4e3ad3",
+    },
+    Package {
         source: Source::Npm, name: "immer", version: "10.1.1", elided: &[],
         sha256: "946cc79684ad1e080b09d4f2da14247b272aa667f3aaa100f35846148689f08f",
     },

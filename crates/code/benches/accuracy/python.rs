@@ -39,11 +39,15 @@ pub(crate) const PACKAGES: &[Package] = &[
     // Its server's tests start processes, which nobody watches.
     Package { name: "werkzeug-3.1.3", folder: "src/werkzeug", tests: &["tests", "--ignore=tests/test_serving.py"], part: Part::Tuned },
     Package { name: "httpx-0.28.1", folder: "httpx", tests: &["tests"], part: Part::Tuned },
-    Package { name: "anyio-4.8.0", folder: "src/anyio", tests: &["tests"], part: Part::HeldOut },
-    Package { name: "sqlparse-0.5.3", folder: "sqlparse", tests: &["tests"], part: Part::HeldOut },
-    Package { name: "tomlkit-0.13.2", folder: "tomlkit", tests: &["tests"], part: Part::HeldOut },
-    Package { name: "typer-0.15.1", folder: "typer", tests: &["tests"], part: Part::HeldOut },
-    Package { name: "wtforms-3.2.1", folder: "src/wtforms", tests: &["tests"], part: Part::HeldOut },
+    // Measured before a rule was chosen with them; what was missing in them was looked at since.
+    Package { name: "anyio-4.8.0", folder: "src/anyio", tests: &["tests"], part: Part::Tuned },
+    Package { name: "sqlparse-0.5.3", folder: "sqlparse", tests: &["tests"], part: Part::Tuned },
+    Package { name: "tomlkit-0.13.2", folder: "tomlkit", tests: &["tests"], part: Part::Tuned },
+    Package { name: "typer-0.15.1", folder: "typer", tests: &["tests"], part: Part::Tuned },
+    Package { name: "wtforms-3.2.1", folder: "src/wtforms", tests: &["tests"], part: Part::Tuned },
+    Package { name: "cookiecutter-2.6.0", folder: "cookiecutter", tests: &["tests", "--override-ini=addopts="], part: Part::HeldOut },
+    Package { name: "markdown-3.7", folder: "markdown", tests: &["tests", "--continue-on-collection-errors"], part: Part::HeldOut },
+    Package { name: "structlog-25.1.0", folder: "src/structlog", tests: &["tests"], part: Part::HeldOut },
 ];
 
 /// jedi, pytest, what the packages stand on, and what their tests use.

@@ -2,7 +2,7 @@
 //! it says has changed, so that after an edit next to nothing is written anew and nothing is copied. Such an answer is the
 //! same, byte for byte, as the one that is written in one go. Knows no budget: who asks for less is told in the usual way.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -49,6 +49,12 @@ impl<T> Default for Pieces<T> {
 }
 
 impl Shelf {
+    /// Lets go of all pieces, and of the files that they were about.
+    pub fn forget(&self) {
+        *held(&self.structure) = Pieces::default();
+        *held(&self.calls) = Pieces::default();
+    }
+
     /// What [`structure::structure`] says.
     pub fn structure<'s>(&self, snapshot: &'s Snapshot, part: &Part) -> Whole<'s> {
         let write = |_: FileId, entry: &Entry| {
@@ -89,7 +95,7 @@ fn wanted<T: Clone + Send + Sync>(
     holds: impl Fn(&Snapshot, FileId) -> bool,
     write: impl Fn(FileId, &Entry) -> Piece<T> + Sync,
 ) -> Vec<Piece<T>> {
-    let mut shelf = shelf.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut shelf = held(shelf);
     let Pieces { of, mut all } = std::mem::take(&mut *shelf);
     all.resize(snapshot.files.numbers(), None);
     for (id, piece) in (0..).map(FileId).zip(&mut all).filter(|(_, piece)| piece.is_some()) {
@@ -131,6 +137,10 @@ fn named<'s>(snapshot: &'s Snapshot, part: &Part) -> Vec<&'s str> {
     }
     let named = snapshot.files.each().filter(|(id, _)| is_named[id.0 as usize]);
     named.map(|(_, entry)| &*entry.path).collect()
+}
+
+fn held<T>(shelf: &Mutex<T>) -> MutexGuard<'_, T> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn items<'i, T: Serialize + 'i>(all: impl IntoIterator<Item = &'i T>) -> Arc<str> {

@@ -43,13 +43,27 @@ impl Resolver<'_> {
             Expr::Name(name) => {
                 let values = self.infer(file, id, within, depth - 1);
                 let objects = self.objects(&values);
-                if objects.is_empty() { self.of_alias(file, within, name, depth - 1) } else { objects }
+                match objects[..] {
+                    [] => self.of_alias(file, within, name, depth - 1),
+                    [Value::Foreign] if self.is_type_variable(file, name) => Vec::new(),
+                    _ => objects,
+                }
             }
             _ => {
                 let values = self.infer(file, id, within, depth - 1);
                 self.objects(&values)
             }
         }
+    }
+
+    /// Whether a name stands for any type: what is of it may be ours.
+    fn is_type_variable(&mut self, file: FileId, name: Sym) -> bool {
+        let facts = self.facts(file);
+        facts.bound(DefId::FILE, name).iter().any(|binding| {
+            let Bound::Value(made) = binding.to else { return false };
+            let Expr::Call(callee) = facts.expr(made) else { return false };
+            matches!(facts.expr(callee), Expr::Name(name) | Expr::Member(_, name) if facts.text(name) == "TypeVar")
+        })
     }
 
     /// A name that stands for another type.

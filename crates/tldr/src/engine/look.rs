@@ -11,6 +11,10 @@ use super::answers::Asks;
 use super::{Engine, Summary, lock};
 use crate::index::{Digests, Files, Index, Lifetime, Refreshed};
 
+/// More changes at once than a person makes, as those of another branch: little of what was put together holds then, and to
+/// keep it would be to keep the files as they were.
+const MANY: usize = 200;
+
 impl Engine {
     /// Brings everything up to date and looks for a kept answer, in one step: what another question finds changed in
     /// between would be told for a state that was not its own. Who uses whom is then worked out without holding anything:
@@ -97,6 +101,9 @@ impl Engine {
         std::mem::take(&mut *lock(&self.told)).iter().for_each(|path| index.distrust(path));
         let first = !index.has_looked();
         let changed = look(index).changed;
+        if changed.len() > MANY {
+            self.let_go();
+        }
         let paths: Vec<&String> =
             if memo.is_new() { index.files().keys().collect() } else { changed.iter().collect() };
         let facts = |path: &str| index.files().get(path).and_then(|file| file.facts.clone());

@@ -67,6 +67,12 @@ impl Engine {
         Ok(files.iter().zip(&found).flat_map(|((path, _), (_, hits))| named(path, hits)).collect())
     }
 
+    /// Lets go of what was put together file by file, and with it of the files as they were then.
+    pub(super) fn let_go(&self) {
+        self.shelf.forget();
+        *lock(&self.words.0) = Arc::default();
+    }
+
     pub(super) fn words(&self, view: &View) -> Arc<semantic::Index> {
         let mut kept = lock(&self.words.0);
         if !kept.is_of(&view.snapshot) {

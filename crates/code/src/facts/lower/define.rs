@@ -370,9 +370,11 @@ impl Lower<'_> {
         let end = body
             .filter(|body| body.start_byte() > node.start_byte())
             .map_or(node.end_byte(), |body| body.start_byte());
-        let header = self.source.get(node.start_byte()..end).unwrap_or_default();
-        let header =
-            if body.is_none() { header.split(['{', '\n']).next().unwrap_or_default() } else { header };
+        let header = self.uncommented(node, end);
+        let header = match body {
+            Some(_) => &*header,
+            None => header.split(['{', '\n']).next().unwrap_or_default(),
+        };
         let words: Vec<&str> = header.split_whitespace().filter(|word| !word.starts_with('@')).collect();
         let line = words.join(" ");
         let line = line.trim_end_matches([':', '{', ';', ',', ' ']);
