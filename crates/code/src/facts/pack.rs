@@ -8,7 +8,7 @@ use super::{
 use crate::language::Language;
 
 /// The first bytes of packed facts. It changes whenever what is packed changes, or what it means.
-pub const FORMAT: [u8; 4] = *b"cf14";
+pub const FORMAT: [u8; 4] = *b"cf15";
 
 impl Facts {
     pub fn pack(&self) -> Vec<u8> {

@@ -13,7 +13,7 @@ use crate::project::{FileId, Files, Kind, Lookup, Manifest, NameKey, Place, Scri
 use crate::resolve::{Confidence, Edge, EdgeKind, Reads, Resolution, Unresolved};
 
 /// The first bytes of a packed memo. It changes whenever what is packed changes, or how a use is understood.
-const FORMAT: [u8; 4] = *b"cm25";
+const FORMAT: [u8; 4] = *b"cm26";
 
 impl Memo {
     /// All that was worked out and still holds.
