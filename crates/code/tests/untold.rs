@@ -280,3 +280,11 @@ def go():
 ";
     assert_eq!(used_by("go", project), names(&["Token.group_up", "Token.token_next", "give"]));
 }
+
+#[test]
+fn functions_that_hand_everything_on_to_each_other_come_to_an_end() {
+    let all: Vec<String> = (0..40).map(|n| format!("f{n}(it)")).collect();
+    let bodies = (0..40).map(|n| format!("def f{n}(it):\n    it()\n    {}\n", all.join("; ")));
+    let project = format!("\n# a.py\ndef last(): pass\n{}f0(last)\n", bodies.collect::<String>());
+    assert!(used_by("f0", &project).contains("last"));
+}

@@ -87,6 +87,9 @@ impl Resolver<'_> {
     fn run(&mut self, callee: Place, param: u32, value: Value, hands: u32, out: &mut Resolution) {
         let facts = self.facts(callee.file);
         for run in facts.def(callee.def).runs.iter().filter(|run| run.param == param) {
+            // Functions that hand everything on to each other would be walked through in every order.
+            let Some(left) = self.budget.checked_sub(1) else { return };
+            self.budget = left;
             let from = Place { file: callee.file, def: run.by };
             match run.how {
                 How::Called => self.run_value(from, run.line, value, out),

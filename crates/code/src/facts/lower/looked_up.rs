@@ -9,7 +9,7 @@ use crate::language::{Role, named};
 
 /// So far a text is followed through what is done with it, and so many nodes are looked at for where a name is given.
 const DEPTH: usize = 4;
-const NODES: usize = 2_000;
+const NODES: usize = 500;
 
 impl<'a> Lower<'a> {
     /// A member by a name that is a text, or that begins with one.
