@@ -124,7 +124,8 @@ list_answer!(Structure<'_>, files, |answer| {
         ));
         for definition in &file.definitions {
             let head = headline(&definition.name, definition.signature);
-            out.push_str(&format!("  {:>5}  {head}\n", definition.line));
+            let indent = if definition.name.contains('.') { "  " } else { "" };
+            out.push_str(&format!("  {:>5}  {indent}{head}\n", definition.line));
         }
     }
     out + &budget::tail(&answer.cut)

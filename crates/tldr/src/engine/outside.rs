@@ -15,7 +15,7 @@ use wire::tldr::Refusal;
 
 use super::telling::{Telling, Told};
 use super::{Engine, lock, refuse, refuse_with};
-use crate::index::Files;
+use crate::index::{Files, Lifetime};
 use crate::root::FOLDER;
 use crate::{cache, checkers, walk};
 
@@ -58,6 +58,9 @@ impl Engine {
             return files.iter().map(|path| inside(path).map(whole)).collect();
         }
         if session == Some(true) && git != Some(true) {
+            if self.lifetime == Lifetime::OneLook {
+                return Err(refuse("nobody has watched what changed: that needs `tldr daemon start`"));
+            }
             return Ok(lock(&self.touched).iter().cloned().map(whole).collect());
         }
         self.git(&["rev-parse", "--git-dir"])?;

@@ -95,8 +95,7 @@ impl Lower<'_> {
         let hides = self.kind(parent) == DefKind::Class && self.defs[parent.0 as usize].name == name;
         let is_apart = self.apart.remove(&node.id());
         if !owned && !hides && !is_apart {
-            let within = parent;
-            self.bindings.push(Binding { scope: parent, name, to: Bound::Def(id), within, line: line(node) });
+            self.bind_def(parent, name, id, node);
         }
         self.function_flags(id, node, body);
         id
@@ -180,13 +179,7 @@ impl Lower<'_> {
         self.take_all(name_node);
         let parent = self.scope();
         let id = self.open(Opening::new(node, DefKind::Class, name, body));
-        self.bindings.push(Binding {
-            scope: parent,
-            name,
-            to: Bound::Def(id),
-            within: parent,
-            line: line(node),
-        });
+        self.bind_def(parent, name, id, node);
         self.bases(id, node, shape);
         if let Some(params) = shape.params.child(node) {
             self.parameters(id, params);
@@ -253,13 +246,7 @@ impl Lower<'_> {
         }
         let parent = self.scope();
         let id = self.open(Opening::new(node, DefKind::Namespace, name, Some(body)));
-        self.bindings.push(Binding {
-            scope: parent,
-            name,
-            to: Bound::Def(id),
-            within: parent,
-            line: line(node),
-        });
+        self.bind_def(parent, name, id, node);
         Visit::Scope
     }
 
@@ -271,13 +258,7 @@ impl Lower<'_> {
         let Some(naming) = self.named.remove(&node.id()) else { return Visit::Into };
         let parent = self.scope();
         let id = self.open(Opening::new(node, DefKind::Object, naming.name, None));
-        self.bindings.push(Binding {
-            scope: parent,
-            name: naming.name,
-            to: Bound::Def(id),
-            within: parent,
-            line: line(node),
-        });
+        self.bind_def(parent, naming.name, id, node);
         Visit::Scope
     }
 
@@ -287,6 +268,11 @@ impl Lower<'_> {
             let text = self.text_of(name).replace('\\', ".");
             self.package = Some(self.names.add(&text));
         }
+    }
+
+    fn bind_def(&mut self, parent: DefId, name: Sym, id: DefId, node: Node<'_>) {
+        let (to, within) = (Bound::Def(id), parent);
+        self.bindings.push(Binding { scope: parent, name, to, within, line: line(node) });
     }
 
     pub(super) fn open(&mut self, opening: Opening<'_>) -> DefId {
