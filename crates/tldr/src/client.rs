@@ -7,7 +7,7 @@ use kit::{Failure, Places};
 use wire::Deadline;
 use wire::exchange::{self, AskError};
 use wire::tldr::{DaemonCommand, DaemonResponse, REPLY_CAP, Request, SimpleStatus};
-use wire::transport::{ConnectError, Unix};
+use wire::transport::{ConnectError, Transport as _, Unix};
 
 use crate::root::Root;
 
@@ -89,6 +89,12 @@ pub fn meet(root: &Root, places: &Places) -> Result<Met, Failure> {
         Err(error) if is_absence(&error) => Met::Nobody,
         Err(error) => Met::Stranger(error.to_string()),
     })
+}
+
+/// Whether somebody can be called where the daemon would be, whoever it is.
+pub fn listens(root: &Root, places: &Places) -> Result<bool, Failure> {
+    let called = unix(places).connect(&root.socket(places)?, Deadline::after(GREETING));
+    Ok(!matches!(called, Err(ConnectError::Absent { .. } | ConnectError::Stale { .. })))
 }
 
 fn unix(places: &Places) -> Unix {

@@ -25,7 +25,7 @@ pub(crate) struct Started {
 
 /// Starts a daemon for `root`, or says who already is it.
 pub(crate) fn start(invocation: &Invocation, root: &Root, places: &Places) -> Result<Started, Failure> {
-    if let Some(holder) = holder(root, places)? {
+    if let Some(holder) = settled(root, places)? {
         return Err(already_running(holder.pid));
     }
     let (program, words) = invocation.program.again("tldr")?;
@@ -56,6 +56,20 @@ pub(crate) fn start(invocation: &Invocation, root: &Root, places: &Places) -> Re
     }
     let said = last_failure(places).unwrap_or_else(|| "it did not answer".to_owned());
     Err(Failure::new(format!("the daemon did not start: {said}")).hint("`tldr daemon start --foreground`"))
+}
+
+/// Who runs. One that has the lock where nobody listens has just begun or was just killed: until that is clear it is waited
+/// for, and one that is neither after [`PATIENCE`] runs.
+fn settled(root: &Root, places: &Places) -> Result<Option<lock::Holder>, Failure> {
+    let began = Instant::now();
+    loop {
+        let listens = client::listens(root, places)?;
+        let holder = holder(root, places)?;
+        if holder.is_none() || listens || began.elapsed() >= PATIENCE {
+            return Ok(holder);
+        }
+        pause();
+    }
 }
 
 fn holder(root: &Root, places: &Places) -> Result<Option<lock::Holder>, Failure> {

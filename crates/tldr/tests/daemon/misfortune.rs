@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::{Crash, Home, PATIENCE, bin, hostile, until};
@@ -55,6 +56,23 @@ fn killed_at_any_moment_it_leaves_nothing_that_stops_the_next() {
             rig.tldr(&["daemon", "stop"]).ok();
         },
     );
+}
+
+#[test]
+fn one_that_is_on_its_way_out_is_waited_for() {
+    let rig = Rig::served();
+    let place = rig.named("pid");
+    rig.tldr(&["daemon", "stop"]).ok();
+    // As a killed one has it until the kernel is done with it: the lock, and nobody who listens.
+    let dying = store::lock::try_acquire(&place, "tldr").unwrap();
+    thread::scope(|scope| {
+        let start = scope.spawn(|| rig.tldr(&["daemon", "start"]));
+        // Long enough for one that does not wait.
+        let _ = until(Duration::from_millis(300), || start.is_finished());
+        drop(dying);
+        start.join().unwrap().ok();
+    });
+    assert!(rig.runs());
 }
 
 #[test]
