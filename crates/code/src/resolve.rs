@@ -26,7 +26,7 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::facts::{Bound, DefId, Expr, ExprId, Facts, Moves, SiteKind, Sym};
-use crate::project::{FileId, Files, NameKey, Place};
+use crate::project::{FileId, Files, NameKey, Place, Target};
 use crate::quick::{Quick, QuickMap};
 
 use trail::{Trail, View};
@@ -156,6 +156,8 @@ pub(crate) struct Resolver<'f> {
     unbound: QuickMap<(FileId, Sym), Values>,
     /// Members of a name in the classes below one.
     below: QuickMap<(Place, Box<str>), Rc<[Place]>>,
+    /// What imports lead to, by the file they stand in, their module and its level.
+    targets: QuickMap<(FileId, Sym, u32), Option<Target>>,
     /// What the resolved file uses of each of its names.
     asked: Option<Rc<shaped::Asked>>,
     trail: &'f Trail,
@@ -174,6 +176,7 @@ impl<'f> Resolver<'f> {
             given: QuickMap::default(),
             unbound: QuickMap::default(),
             below: QuickMap::default(),
+            targets: QuickMap::default(),
             asked: None,
             trail,
             none: Rc::new([]),

@@ -8,6 +8,16 @@ use crate::project::{FileId, Lookup, Target, split};
 impl<'f> Resolver<'f> {
     /// What an import of a file leads to.
     pub(super) fn target(&mut self, file: FileId, import: &Import) -> Option<Target> {
+        let asked = (file, import.module, import.level);
+        if let Some(known) = self.targets.get(&asked) {
+            return known.clone();
+        }
+        let target = self.find_target(file, import);
+        self.targets.insert(asked, target.clone());
+        target
+    }
+
+    fn find_target(&self, file: FileId, import: &Import) -> Option<Target> {
         let facts = self.facts(file);
         let module = facts.text(import.module);
         match facts.language {
@@ -81,13 +91,13 @@ impl<'f> Resolver<'f> {
     }
 
     /// Where packages start, and whether the file is a script beside its modules or part of a package.
-    fn note_python(&mut self, file: FileId) {
+    fn note_python(&self, file: FileId) {
         self.trail.lookup(Lookup::ROOTS);
         self.trail.lookup(Lookup::package_of(split(self.files.path(file)).0));
     }
 
     /// `from . import name`: the package around.
-    fn note_folder_above(&mut self, file: FileId, level: u32) {
+    fn note_folder_above(&self, file: FileId, level: u32) {
         let mut folder = split(self.files.path(file)).0;
         for _ in 1..level {
             folder = split(folder).0;
@@ -96,7 +106,7 @@ impl<'f> Resolver<'f> {
     }
 
     /// Whatever an import may mean is a path, of which the last part tells who comes or goes.
-    fn note_script(&mut self, file: FileId, module: &str) {
+    fn note_script(&self, file: FileId, module: &str) {
         for base in self.files.modules().script_bases(self.files.path(file), module) {
             let last = split(&base).1;
             self.trail.lookup(Lookup::module(last));
